@@ -111,26 +111,44 @@ const OPEN = 'none'
 
 /**
  * A new route that anybody may call is not looser than before: there was none. Another scheme, another realm or other
- * groups may let in others than before, so that each counts as looser, but for what only adds a requirement.
+ * groups may let in others than before, so that each counts as looser, but for what only adds a requirement, or takes an
+ * alternative away.
  */
 const isLooser = (before: MethodRow | undefined, after: MethodRow): boolean => {
-  if (before === undefined || before.security === OPEN) return false
+  if (before === undefined || alternativesOf(before.security).includes(OPEN)) return false
   if (before.realm !== after.realm) return true
   return before.security !== after.security && !isStricter(before.security, after.security)
 }
 
 /** Versions with a path that asks for credentials. */
 const guardedVersions = (rows: Iterable<MethodRow>): ReadonlySet<string> =>
-  new Set([...rows].filter(({ security }) => security !== OPEN).map(versionOf))
+  new Set(
+    [...rows].filter(({ security }) => !alternativesOf(security).includes(OPEN)).map(versionOf),
+  )
 
 const versionOf = ({ document, version }: MethodRow): string => `${document}\n${version}`
 
 /** A way past the credentials of the paths beside it, even where it is new. */
 const isOpenWebSocket = ({ action, security }: MethodRow): boolean =>
-  action === WEB_SOCKET_ACTION && security === OPEN
+  action === WEB_SOCKET_ACTION && alternativesOf(security).includes(OPEN)
+
+const isStricter = (before: string, after: string): boolean => {
+  const known = alternativesOf(before)
+  return alternativesOf(after).every((each) =>
+    known.some((other) => each === other || addsRequirement(other, each)),
+  )
+}
 
 /** The same scheme with requirements where there were none: `basic` → `basic (groups: staff)`. */
-const isStricter = (before: string, after: string): boolean =>
+const addsRequirement = (before: string, after: string): boolean =>
   !before.includes('(') &&
   after.startsWith(`${before} (`) &&
-  /\((?:groups|roles|scopes): /.test(after)
+  /[(;] ?(?:networks|groups|roles|scopes): /.test(after)
+
+/** All one where a name of the document, which is in quotes then, might be read as more than a name. */
+const alternativesOf = (security: string): readonly string[] => {
+  const parts = security.split(' or ')
+  return parts.every((part) => ALTERNATIVE.test(part)) ? parts : [security]
+}
+
+const ALTERNATIVE = /^\w+(?: \([^()"]*\))?$/

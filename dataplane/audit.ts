@@ -10,7 +10,8 @@ export interface AuditEvent {
   /** Closed vocabulary of each room: `wrong_password`, `state_expired`, `refresh_reuse`, … `""` on success. */
   readonly reason: string
   readonly realm: string
-  readonly scheme: SchemeName
+  /** `none`: the request was refused before any credentials were looked at. */
+  readonly scheme: SchemeName | 'none'
   /** As far as it is known. */
   readonly authid?: string
   readonly clientId?: string

@@ -26,11 +26,14 @@ export type GatewayErrorCode =
 /** What the response, metrics and the log tell apart within a code: that a CSRF token is missing has a body of its own. */
 export type GatewayErrorReason = 'csrf' | 'cross_site'
 
+/** By lower-case name; of a list each value is a line of its own. */
+export type ErrorHeaders = Readonly<Record<string, string | readonly string[]>>
+
 export interface GatewayErrorOptions {
   /** One sentence for people: what to do about it. */
   readonly description?: string
   /** Extra response headers: `Allow`, `WWW-Authenticate`, `Retry-After`. Lower-case names. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: ErrorHeaders
   /** Overrides the status of the code (400 for an Expression fault of a forwarded path, …). */
   readonly status?: number
   readonly reason?: GatewayErrorReason
@@ -43,7 +46,7 @@ export interface GatewayErrorOptions {
 
 export class GatewayError extends CodedError<GatewayErrorCode> {
   readonly description: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: ErrorHeaders
   readonly status: number | undefined
   readonly reason: GatewayErrorReason | undefined
   readonly member: string | undefined

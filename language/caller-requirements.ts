@@ -4,7 +4,7 @@
 import { oncePer } from '../base/once.ts'
 import { childPointer } from '../base/json-pointer.ts'
 import { createDiagnostics, type FindPlace } from './compile/diagnostics.ts'
-import type { CompiledSecurity, SecurityScheme } from './compile/security.ts'
+import { authSchemesOf, type SecurityScheme } from './compile/security.ts'
 import type { CompiledApi } from './compiled.ts'
 import type { Warning } from './problem.ts'
 import type { RealmRecord, UserRecord } from './realm/record.ts'
@@ -41,12 +41,15 @@ export const callerRequirementsOf = ({ versions }: CompiledApi): readonly Caller
   }
   for (const { paths } of versions.filter(({ isActive }) => isActive))
     for (const { operations } of paths)
-      for (const { security } of Object.values(operations)) add(requirementOf(security))
+      for (const scheme of Object.values(operations).flatMap(({ security }) =>
+        authSchemesOf(security),
+      ))
+        add(requirementOf(scheme))
   return [...found.values()]
 }
 
-const requirementOf = (security: CompiledSecurity): CallerRequirement | undefined => {
-  if (security.type === 'anonymous' || security.pointer === undefined) return undefined
+const requirementOf = (security: SecurityScheme): CallerRequirement | undefined => {
+  if (security.pointer === undefined) return undefined
   if (security.type === 'oidc') return undefined
   // The other flows need a trusted issuer; without one there is a warning already.
   if (security.type === 'oauth2' && !isServedFlow(security.flow)) return undefined

@@ -6,9 +6,17 @@ import { mediaTypeOf } from './routes/media-kind.ts'
 import { isSentWithoutPreflight } from './routes/media-range.ts'
 import { isUntyped } from './routes/negotiate.ts'
 
-/** A ticket's cookie counts only with the CSRF value (behaviour §6), which no page of another site has. */
+/**
+ * Whether one of the alternatives needs no more than that. A browser is in its network whatever page it shows; a ticket's
+ * cookie counts only with the CSRF value (behaviour §6), which no page of another site has.
+ */
 export const isForgeable = (security: CompiledSecurity): boolean =>
-  security.type === 'basic' || (security.type === 'api_key' && security.headerName === 'cookie')
+  security.some(
+    (each) =>
+      each.type === 'basic' ||
+      (each.type === 'api_key' && each.headerName === 'cookie') ||
+      (each.type === 'anonymous' && each.networks !== undefined),
+  )
 
 /** What a POST says of where it comes from. */
 export interface ForgedHead {

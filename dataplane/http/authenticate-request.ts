@@ -2,6 +2,7 @@
 // already, and never reads the body.
 
 import type { IncomingMessage } from 'node:http'
+import { authSchemesOf } from '../../language/compile/security.ts'
 import { clientAddress } from '../client-address.ts'
 import type {
   Authenticate,
@@ -9,7 +10,13 @@ import type {
   AuthenticateResult,
 } from '../security/schemes/authentication.ts'
 import { unauthorized } from '../security/schemes/challenge.ts'
-import type { IncomingRequest, CountedAuthentication, DispatchOptions } from './incoming-request.ts'
+import type {
+  CountedAuthentication,
+  CountedScheme,
+  DispatchOptions,
+  IncomingRequest,
+} from './incoming-request.ts'
+import { clearingTicket } from './clearing-ticket.ts'
 import { toGatewayError } from './errors.ts'
 import type { Guard } from './operation-shape.ts'
 import { asError } from '../../base/thrown.ts'
@@ -26,9 +33,15 @@ export const authenticateRequest = (
 ): Verdict | Promise<Verdict> => {
   const { authenticate = refuseAll } = options
   const settle = (result: AuthenticateResult): Verdict => {
-    options.onAuthentication?.(guard.type, countedResult(result, incomingRequest.id))
-    if (result.kind === 'refused') return result.error
-    incomingRequest.identity = result.identity
+    options.onAuthentication?.(
+      countedScheme(guard, result),
+      countedResult(result, incomingRequest.id),
+    )
+    if (result.kind === 'refused')
+      return result.clearsTicket === true
+        ? clearingTicket(result.error, guard, options.realm?.(realmUri))
+        : result.error
+    if (result.kind === 'identity') incomingRequest.identity = result.identity
     return undefined
   }
   const result = authenticate(guard, realmUri, callerOf(incomingRequest))
@@ -39,14 +52,22 @@ export const authenticateRequest = (
 }
 
 /** Fails closed: if nothing can verify credentials, none are accepted. */
-const refuseAll: Authenticate = ({ type }, realmUri) => ({
+const refuseAll: Authenticate = (security, realmUri) => ({
   kind: 'refused',
-  error: unauthorized(type, realmUri),
+  error: unauthorized(authSchemesOf(security)[0]?.type ?? 'basic', realmUri),
 })
+
+/** Of several alternatives the one that was taken. */
+const countedScheme = (guard: Guard, result: AuthenticateResult): CountedScheme => {
+  const [first, ...others] = guard
+  if (result.kind === 'anonymous' || first === undefined) return 'none'
+  if (others.length > 0) return result.kind === 'identity' ? result.identity.type : 'several'
+  return first.type === 'anonymous' ? 'none' : first.type
+}
 
 /** CSRF rejections are counted apart from those for missing groups. */
 const countedResult = (result: AuthenticateResult, requestId: string): CountedAuthentication => {
-  if (result.kind === 'identity') return 'identity'
+  if (result.kind !== 'refused') return result.kind
   const { code, reason } = toGatewayError(result.error, requestId)
   return reason ?? code
 }

@@ -213,6 +213,7 @@ const serveUnserved = (options: DispatchOptions, found: Found, lacks: Lacks): vo
     identity: undefined,
     fetchSite: undefined,
     isAcceptable: true,
+    isPreflight: false,
     isGone: false,
     authenticate: () => new TypeError('A path without an operation asks nobody who calls'),
   }

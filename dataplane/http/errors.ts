@@ -89,7 +89,9 @@ export const renderGatewayError = (
   const status = statusOf(error)
   const all = [
     ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
-    ...Object.entries(error.headers),
+    ...Object.entries(error.headers).flatMap(([name, given]) =>
+      (typeof given === 'string' ? [given] : given).map((value) => [name, value] as const),
+    ),
   ]
   return reason === 'csrf'
     ? { status, headers: all, contentType: 'application/json', body: CSRF_BODY }

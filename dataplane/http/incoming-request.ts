@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestFailure } from '../actions/request-failure.ts'
+import type { SchemeName } from '../../language/compile/security.ts'
 import type { CompiledAction } from '../../language/compile/action.ts'
 import type { Scheme } from '../../language/document.ts'
 import type { RefusingPlace } from '../../language/failing-place.ts'
@@ -20,7 +21,6 @@ import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
 import type { ReportFailure } from './failure-report.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
-import type { Guard } from './operation-shape.ts'
 import type { Preparation, PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead } from './request/head.ts'
 import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
@@ -39,7 +39,7 @@ export interface DispatchOptions {
   /** The current record of a realm. If left out, no browser is redirected to a login. */
   readonly realm?: (uri: string) => RealmRecord | undefined
   /** Called for every request that had to be authenticated. */
-  readonly onAuthentication?: (scheme: Guard['type'], outcome: CountedAuthentication) => void
+  readonly onAuthentication?: (scheme: CountedScheme, outcome: CountedAuthentication) => void
   readonly readClient: ReadClient
   readonly nextRequestId: () => string
   /** Monotonic, milliseconds. */
@@ -72,8 +72,11 @@ export interface DispatchOptions {
 /** Called for an unexpected error, with the id of its request. */
 export type OnUnexpected = (error: unknown, requestId: string, request: IncomingMessage) => void
 
-/** `identity`, or why a request was rejected. */
-export type CountedAuthentication = 'identity' | GatewayErrorReason | GatewayErrorCode
+/** `none`: of a caller who needs no credentials. */
+export type CountedScheme = SchemeName | 'none' | 'several'
+
+/** `identity`, `anonymous`, or why a request was rejected. */
+export type CountedAuthentication = 'identity' | 'anonymous' | GatewayErrorReason | GatewayErrorCode
 
 export type Path = ServedPath<PreparedOperation>
 

@@ -1,10 +1,16 @@
 // Replaces the 401 of a page that somebody opens without a ticket by a redirect to the login, where its document asks
 // for that (behaviour §6, *Login redirect*).
 
+import type { SecurityScheme } from '../../language/compile/security.ts'
+import { findCredentials } from '../../language/request-credentials.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { decideLogin, type LoginDecision } from '../oidc/login-redirect.ts'
-import type { DispatchOptions } from './incoming-request.ts'
+import { withinNetworks } from '../security/schemes/networks.ts'
+import { valuesOf } from '../upstream/headers.ts'
+import { callerOf } from './authenticate-request.ts'
+import type { DispatchOptions, IncomingRequest } from './incoming-request.ts'
 import type { Matched } from './matched-request.ts'
+import type { Guard } from './operation-shape.ts'
 
 /** @returns the error itself where there is nothing to add: any other code, any other client */
 export const loginInstead = (
@@ -13,10 +19,10 @@ export const loginInstead = (
   error: Error,
 ): Error => {
   const { shape, version } = operation
-  const { guard } = shape
-  if (guard?.type !== 'oidc' || guard.unauthenticated !== 'redirect') return error
   if (realm === undefined || !(error instanceof GatewayError)) return error
   if (error.code !== 'svc.error.unauthorized') return error
+  const scheme = loginOf(shape.guard ?? [], incomingRequest)
+  if (scheme === undefined) return error
   const { request, head } = incomingRequest
   const decision = decideLogin(
     {
@@ -31,7 +37,7 @@ export const loginInstead = (
       basePath: version.basePath,
       realmUri: version.realmUri,
       realm: realm(version.realmUri),
-      provider: guard.provider,
+      provider: scheme.provider,
     },
   )
   const instead = errorOf(decision, error)
@@ -48,7 +54,9 @@ const errorOf = (decision: LoginDecision, error: GatewayError): GatewayError => 
         description: `${error.description} ${decision.reason}`,
         headers: { ...error.headers, 'cache-control': 'no-store' },
       })
-    case 'redirect':
+    case 'redirect': {
+      const { 'set-cookie': lines } = error.headers
+      const clearing = lines === undefined ? {} : { 'set-cookie': lines }
       return new GatewayError(error.code, error.message, {
         status: 302,
         description: 'The login follows.',
@@ -56,7 +64,23 @@ const errorOf = (decision: LoginDecision, error: GatewayError): GatewayError => 
           location: decision.location,
           'cache-control': 'no-store',
           'referrer-policy': 'no-referrer',
+          ...clearing,
         },
       })
+    }
   }
+}
+
+/** The scheme whose login helps; undefined: there is none, or the request has other credentials than a ticket, which are wrong. */
+const loginOf = (
+  guard: Guard,
+  incomingRequest: IncomingRequest,
+): SecurityScheme<'oidc'> | undefined => {
+  const open = withinNetworks(guard, callerOf(incomingRequest))
+  const { rawHeaders } = incomingRequest.request
+  const { schemes } = findCredentials(open, (name) => valuesOf(rawHeaders, name))
+  if (schemes.some(({ type }) => type !== 'oidc')) return undefined
+  return open
+    .filter((each) => each.type === 'oidc')
+    .find(({ unauthenticated }) => unauthenticated === 'redirect')
 }

@@ -1,6 +1,6 @@
 // Defines what requests read of a prepared operation apart from its texts.
 
-import type { SecurityScheme } from '../../language/compile/security.ts'
+import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type {
   BodyLimits,
   CompiledOperation,
@@ -13,7 +13,7 @@ import type { RequestNeeds } from './request/view.ts'
 import type { HeaderWriter } from './response/headers.ts'
 import type { HeadMemo } from './response/own-headers.ts'
 
-export type Guard = SecurityScheme
+export type Guard = CompiledSecurity
 
 /**
  * What requests read of an operation apart from its texts: equal ones are one object, which stays in the processor's

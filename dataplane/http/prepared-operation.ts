@@ -3,8 +3,9 @@
 
 import { createInterner, identityOf, internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
-import type { CompiledSecurity } from '../../language/compile/security.ts'
+import { type CompiledSecurity, isAnonymous } from '../../language/compile/security.ts'
 import type { CompiledOperation, ContentType } from '../../language/compiled.ts'
+import { securityOfMethod } from '../../language/request-credentials.ts'
 import type { Method } from '../../language/document.ts'
 import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
 import { isForgeable } from '../../language/forgeable-callers.ts'
@@ -158,8 +159,10 @@ const intern = createInterner<PreparedShape>()
 const keyOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? `#${identityOf(value)}` : String(value)
 
-const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined =>
-  security.type === 'anonymous' || method === 'options' ? undefined : internData(security)
+const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined => {
+  const demanded = securityOfMethod(method, security)
+  return isAnonymous(demanded) ? undefined : internData(demanded)
+}
 
 /** Never written to: only fixed operations have fixed responses. */
 const NOTHING_FIXED = new Map<ContentType, WholeResponse>()
@@ -195,7 +198,7 @@ const resultTemplates = (
 
 /** Whether somebody who opens the page without a ticket is redirected to the login. */
 const isRedirecting = (security: CompiledSecurity): boolean =>
-  security.type === 'oidc' && security.unauthenticated === 'redirect'
+  security.some((each) => each.type === 'oidc' && each.unauthenticated === 'redirect')
 
 const varyOf = (
   operation: CompiledOperation,

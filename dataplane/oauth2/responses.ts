@@ -37,8 +37,8 @@ const extraHeaders = (
   if (retryAfterSeconds !== undefined) return [['retry-after', String(retryAfterSeconds)]]
   if (status !== 401) return []
   // RFC 9110 §15.5.2: a 401 has a challenge, also if the client sent its secret in the form.
-  const { 'www-authenticate': challenge = 'Basic' } = unauthorized('basic', realmUri).headers
-  return [['www-authenticate', challenge]]
+  const { 'www-authenticate': challenge } = unauthorized('basic', realmUri).headers
+  return [['www-authenticate', typeof challenge === 'string' ? challenge : 'Basic']]
 }
 
 const NO_STORE: readonly Header[] = [

@@ -40,18 +40,18 @@ const isClaim = (plain: string): boolean =>
  * Selects the headers of a client that are sent to the upstream.
  *
  * @param raw in the form of `IncomingMessage.rawHeaders`
- * @param credential `dashed` name of the header that the gateway has verified, and so removes
+ * @param credentials `dashed` names of the headers that the gateway verifies, and so removes
  * @example
- * fromClient(['Host', 'a', 'Accept', '*\/*'], undefined) // ['accept', '*\/*']
+ * fromClient(['Host', 'a', 'Accept', '*\/*'], []) // ['accept', '*\/*']
  */
-export const fromClient = (raw: readonly string[], credential: string | undefined): HeaderList => {
+export const fromClient = (raw: readonly string[], credentials: readonly string[]): HeaderList => {
   const list: HeaderList = []
   let named: Set<string> | undefined
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase()
     const value = raw[at + 1] ?? ''
     if (name === 'connection') named = addConnectionNames(named, value)
-    else if (!isWithheld(name) && dashed(name) !== credential) add(list, name, value)
+    else if (!isWithheld(name) && !credentials.includes(dashed(name))) add(list, name, value)
   }
   return named === undefined ? list : without(list, named)
 }
@@ -82,8 +82,8 @@ export interface DocumentReading {
   readonly written: ReadonlySet<string>
   /** Names that it takes away. */
   readonly dropped: ReadonlySet<string>
-  /** As in `fromClient`; undefined if the document names its headers one by one. */
-  readonly credential: string | undefined
+  /** As in `fromClient`; empty if the document names its headers one by one. */
+  readonly credentials: readonly string[]
 }
 
 /**
@@ -91,7 +91,7 @@ export interface DocumentReading {
  * own value passed on (`{{request.headers}}`) is the client's, and removed.
  */
 export const fromDocument = (map: ValueMap, reading: DocumentReading): DocumentHeaders => {
-  const { toText, isClients, clients, credential } = reading
+  const { toText, isClients, clients, credentials } = reading
   const list: HeaderList = []
   const budget = createHeaderBudget()
   const headers = toHeaderMap(map)
@@ -108,7 +108,7 @@ export const fromDocument = (map: ValueMap, reading: DocumentReading): DocumentH
           fault: `the value of header '${name}' contains a line break or control character`,
         }
       }
-      const isSuspect = plain === credential || isClaim(plain)
+      const isSuspect = credentials.includes(plain) || isClaim(plain)
       if (!isSuspect || !(isPassedOn(name, value, clients) || isClients(plain, value)))
         add(list, name, writeHeaderText(name, value))
     }

@@ -71,7 +71,7 @@ const checkCaller = (
   diagnostics: Diagnostics,
 ): void => {
   if (kind !== 'token_exchange') return
-  if (security.type !== 'oauth2' && security.type !== 'oidc')
+  if (!security.every(({ type }) => type === 'oauth2' || type === 'oidc'))
     diagnostics.problem(
       'invalid_value',
       pointer,

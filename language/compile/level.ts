@@ -3,7 +3,7 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { constant, type Template } from '../expression/template.ts'
-import { isMap, type Value, type ValueMap } from '../expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { membersOf } from './members.ts'
 
 /** Members that are not maps have been reported before. */
@@ -72,7 +72,7 @@ export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {
   for (const [name, template] of fromSecrets(level)) add('variables', name, { template })
   const { security } = level
   // A `security` beside `defaults` must not be served as if it were not there (§5): it is the nearer one.
-  if (isMap(security) || typeof security === 'string')
+  if (isMap(security) || isList(security) || typeof security === 'string')
     add('defaults', 'security', { value: security }, childPointer(level.pointer, 'security'))
   return entries
 }

@@ -2,7 +2,7 @@
 // does not have, a name that no header can have, `action.error` in a successful response.
 
 import { didYouMean } from '../../base/nearest-name.ts'
-import type { CompiledSecurity } from './security.ts'
+import { type CompiledSecurity, isAnonymous } from './security.ts'
 import type { Method } from '../document.ts'
 import { showKey } from '../expression/errors.ts'
 import type { Root } from '../expression/template.ts'
@@ -20,7 +20,7 @@ export interface RequestFacts {
   /** Names that path and host bind; undefined: these are invalid. */
   readonly bindings: readonly string[] | undefined
   /** undefined: it is invalid. */
-  readonly security: CompiledSecurity['type'] | undefined
+  readonly security: CompiledSecurity | undefined
   readonly action: ActionType
 }
 
@@ -196,7 +196,7 @@ const missingInOutcome = (
 }
 
 const missingIdentity = ({ security, method }: RequestFacts): string | undefined => {
-  if (security === 'anonymous')
+  if (security !== undefined && isAnonymous(security))
     return 'security is empty, as anybody may call this: give the path a security, or read it with get and a default'
   return method === 'options'
     ? 'security is empty, as callers of OPTIONS need no credentials: read it with get and a default'

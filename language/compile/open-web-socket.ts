@@ -7,7 +7,7 @@ import { isMap, type ValueMap } from '../expression/value.ts'
 import { webSocketPath } from '../routes/path-pattern.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import { type PathResult, inheritedSecurity, type VersionDeps } from './path.ts'
-import type { CompiledSecurity } from './security.ts'
+import { type CompiledSecurity, isAnonymous } from './security.ts'
 
 export interface VersionWebSocket {
   /** undefined: `/ws` is not served, or a problem was reported. */
@@ -41,7 +41,7 @@ export const warnOfOpenWebSocket = (
   const { basePath, realm, diagnostics } = version
   if (isDecided || realm?.hasWebSocket !== true || basePath === undefined) return
   const [first, ...others] = results.flatMap(({ path, security }) =>
-    path === undefined || security === undefined || security.type === 'anonymous' ? [] : [path],
+    path === undefined || security === undefined || isAnonymous(security) ? [] : [path],
   )
   if (first === undefined) return
   const more = others.length === 0 ? '' : ` and ${others.length} more`

@@ -76,7 +76,7 @@ export const compileOperation = (
       path: deps.template,
       method,
       bindings: deps.bindings,
-      security: deps.hasFaultySecurity ? undefined : deps.security.type,
+      security: deps.hasFaultySecurity ? undefined : deps.security,
       action: action.type,
     },
     uriName,

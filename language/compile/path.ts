@@ -8,8 +8,8 @@ import { literalSegment, type PatternPlace } from './literal-segments.ts'
 import { keysOn } from './inheritance.ts'
 import { compileOperation, type PathDeps } from './operation.ts'
 import { compilePathHeaders, findInherited, INHERITED_KEYS } from './operation-parts.ts'
-import { compileSecurity } from './security.ts'
-import type { CompiledSecurity } from './security.ts'
+import { ANONYMOUS, type CompiledSecurity } from './security.ts'
+import { compileSecurity } from './security-list.ts'
 import type { CompiledOperation, CompiledPath } from '../compiled.ts'
 import { type Method, METHODS } from '../document.ts'
 import { FAULT, fold } from '../expression/fold.ts'
@@ -66,7 +66,7 @@ export const compilePath = (
   const deps: PathDeps = {
     map,
     scope,
-    security: security ?? { type: 'anonymous' },
+    security: security ?? ANONYMOUS,
     hasFaultySecurity: security === undefined,
     credentials: realm?.credentials,
     diagnostics,

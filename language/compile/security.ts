@@ -17,15 +17,22 @@ import {
   readTexts,
   toFoldedMap,
 } from './folded.ts'
+import { readNetworks } from './networks.ts'
 import { parsePath } from '../routes/path-pattern.ts'
 import { CLIENT_GROUP, isServedFlow, type OAuth2Flow, OWN_GRANTS } from '../realm/token-flows.ts'
 
-/** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */
-export interface SecurityRequirements {
+/** Requirements of behaviour §6: one of `networks`; at least one of `groups`, of `roles`; all of `scopes`. */
+export interface SecurityRequirements extends Networks {
   readonly groups?: readonly string[]
   readonly roles?: readonly string[]
   readonly scopes?: readonly string[]
-  /** Of the Security Object in the document, where it has any of these. */
+}
+
+/** Where clients must be for a Security Object to count. */
+export interface Networks {
+  /** CIDRs or single addresses, as RFC 5952 writes them. */
+  readonly networks?: readonly string[]
+  /** Of the Security Object in the document, where it has any requirement. */
   readonly pointer?: string
 }
 
@@ -50,7 +57,14 @@ export type SecurityScheme<K extends SchemeName = SchemeName> = {
   readonly [P in K]: { readonly type: P } & SchemeForms[P] & SecurityRequirements
 }[K]
 
-export type CompiledSecurity = { readonly type: 'anonymous' } | SecurityScheme
+/** What one Security Object says: whom it lets in, and how they show who they are. */
+export type SecurityAlternative = ({ readonly type: 'anonymous' } & Networks) | SecurityScheme
+
+/** At least one, in the order of the document: a request must satisfy one of them. */
+export type CompiledSecurity = readonly SecurityAlternative[]
+
+/** Anybody may call. */
+export const ANONYMOUS: CompiledSecurity = [{ type: 'anonymous' }]
 
 /** Endpoints of a version that the data plane mounts beside its paths. `oidc` first: the default provider. */
 export type CompiledEndpoint =
@@ -64,12 +78,22 @@ const FLOWS: readonly OAuth2Flow[] = [
   'resource_owner_password_credentials',
 ]
 
-const SHARED = ['type', 'description', 'schemes', 'groups', 'roles', 'scopes'] as const
+const SHARED = ['type', 'description', 'schemes', 'networks', 'groups', 'roles', 'scopes'] as const
 
 interface Reader {
   readonly map: FoldedMap
   readonly realm: RealmFacts | undefined
   readonly diagnostics: Diagnostics
+}
+
+/** Where credentials of a scheme stand in a request. Two schemes with the same place can't be told apart. */
+export interface CredentialPlace {
+  /** Lower case. What the gateway has checked it does not send on. */
+  readonly header: string
+  /** The first word of the header (RFC 9110 §11.4), lower case; undefined: the whole header is the credential. */
+  readonly authScheme?: 'basic' | 'bearer'
+  /** Tokens are told from others by their type. */
+  readonly token?: 'ticket' | 'other'
 }
 
 /** What the language does with one security scheme. */
@@ -78,13 +102,16 @@ interface SchemeKind<K extends SchemeName> {
   readonly own: readonly string[]
   /** undefined: a problem was reported. */
   readonly compile: (reader: Reader) => SecurityScheme<K> | undefined
-  /** Lower case: the header that credentials stand in. What the gateway has checked it does not send on. */
-  readonly credentialHeader: (scheme: SecurityScheme<K>) => string
+  /** Where its credentials stand in a request, beside the cookie of a ticket. */
+  readonly credentials: (scheme: SecurityScheme<K>) => CredentialPlace
   /** What it mounts below `base_path`: `language/routes/endpoint-routes.ts` has the routes. */
   readonly endpoint: (scheme: SecurityScheme<K>) => CompiledEndpoint | undefined
 }
 
-const inAuthorization = (): string => 'authorization'
+const inAuthorization = (rest: Omit<CredentialPlace, 'header'>) => (): CredentialPlace => ({
+  header: 'authorization',
+  ...rest,
+})
 const noEndpoint = (): undefined => undefined
 
 const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
@@ -94,7 +121,7 @@ const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
       if (reader.realm?.hasUsers === false) warnOfNoCallers(reader, 'users')
       return { type: 'basic', ...requirementsOf(reader, 'basic') }
     },
-    credentialHeader: inAuthorization,
+    credentials: inAuthorization({ authScheme: 'basic' }),
     endpoint: noEndpoint,
   },
   api_key: {
@@ -107,13 +134,13 @@ const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
         ...requirementsOf(reader, 'api_key'),
       }
     },
-    credentialHeader: (scheme) => scheme.headerName,
+    credentials: (scheme) => ({ header: scheme.headerName }),
     endpoint: noEndpoint,
   },
   oauth2: {
     own: ['flow', 'token_path', 'revoke_token_path'],
     compile: (reader) => compileOAuth2(reader),
-    credentialHeader: inAuthorization,
+    credentials: inAuthorization({ authScheme: 'bearer', token: 'other' }),
     endpoint: ({ flow, tokenPath, revokeTokenPath }) => ({
       type: 'oauth2',
       flow,
@@ -124,30 +151,31 @@ const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
   oidc: {
     own: ['provider', 'unauthenticated'],
     compile: (reader) => compileOidc(reader),
-    credentialHeader: inAuthorization,
+    credentials: inAuthorization({ authScheme: 'bearer', token: 'ticket' }),
     endpoint: ({ provider }) => ({ type: 'oidc', provider }),
   },
 }
 
-/**
- * The header that credentials stand in, lower case.
- * @example credentialHeaderOf({ type: 'basic' }) // 'authorization'
- */
-export const credentialHeaderOf = <K extends SchemeName>(scheme: SecurityScheme<K>): string =>
-  SCHEMES[scheme.type].credentialHeader(scheme)
+/** @example credentialPlaceOf({ type: 'basic' }).header // 'authorization' */
+export const credentialPlaceOf = <K extends SchemeName>(
+  scheme: SecurityScheme<K>,
+): CredentialPlace => SCHEMES[scheme.type].credentials(scheme)
 
 const SCHEME_NAMES = Object.keys(SCHEMES) as readonly SchemeName[]
 
-/** undefined: a problem was reported. No scheme placed: anonymous. */
-export const compileSecurity = (
-  placed: Placed | undefined,
+/** undefined: a problem was reported. */
+export const compileAlternative = (
+  placed: Placed,
   realm: RealmFacts | undefined,
   diagnostics: Diagnostics,
-): CompiledSecurity | undefined => {
-  if (placed === undefined) return { type: 'anonymous' }
+): SecurityAlternative | undefined => {
   const map = toFoldedMap(placed.template, placed.pointer, diagnostics)
   if (map === undefined) return undefined
   if (map.keys.length === 0) return { type: 'anonymous' }
+  if (map.keys.length === 1 && map.keys[0] === 'networks') {
+    const networks = networksOf({ map, realm, diagnostics })
+    return networks && { type: 'anonymous', networks, pointer: map.pointer }
+  }
   const typePointer = childPointer(map.pointer, 'type')
   const typeTemplate = map.get('type')
   if (typeTemplate === undefined) {
@@ -155,7 +183,7 @@ export const compileSecurity = (
       diagnostics.problem(
         'missing_required_value',
         typePointer,
-        'a Security Object needs a type; only {} is anonymous',
+        'a Security Object needs a type; only {}, and one with nothing but networks, is anonymous',
       )
     return undefined
   }
@@ -173,17 +201,29 @@ export const compileSecurity = (
 }
 
 /** Nothing of it is secret: names of groups, roles, scopes and providers stand in the document. */
-export const describeSecurity = (security: CompiledSecurity): ValueMap =>
-  security.type === 'anonymous' ? { type: 'none' } : withDocumentNames({ ...security })
+export const describeSecurity = (security: CompiledSecurity): ValueMap => {
+  const described = security.map((each) =>
+    withDocumentNames({ ...each, ...(each.type === 'anonymous' && { type: 'none' }) }),
+  )
+  const [first] = described
+  return first !== undefined && described.length === 1 ? first : { any_of: described }
+}
+
+/** Those that ask for credentials. */
+export const authSchemesOf = (security: CompiledSecurity): readonly SecurityScheme[] =>
+  security.filter((each) => each.type !== 'anonymous')
+
+/** Whether everybody may call without credentials, from everywhere, and none are looked at. */
+export const isAnonymous = (security: CompiledSecurity): boolean =>
+  security.every(({ type, networks }) => type === 'anonymous' && networks === undefined)
 
 /** The endpoints that a version's schemes mount, the version's own scheme first, each once. */
 export const endpointsOf = (
   securities: readonly (CompiledSecurity | undefined)[],
 ): readonly CompiledEndpoint[] => {
   const endpoints = new Map<string, CompiledEndpoint>()
-  for (const security of securities) {
-    if (security === undefined || security.type === 'anonymous') continue
-    const endpoint = endpointOf(security)
+  for (const scheme of securities.flatMap((security) => authSchemesOf(security ?? []))) {
+    const endpoint = endpointOf(scheme)
     if (endpoint !== undefined) endpoints.set(JSON.stringify(endpoint), endpoint)
   }
   return [...endpoints.values()]
@@ -346,11 +386,13 @@ const requirementsOf = (reader: Reader, type: SchemeName): SecurityRequirements 
       reader.diagnostics,
     )
   textMember(reader, 'description')
+  const networks = networksOf(reader)
   const groups = list('groups')
   const roles = list('roles')
   const scopes = list('scopes')
-  if (groups === undefined && roles === undefined && scopes === undefined) return {}
+  if ([networks, groups, roles, scopes].every((each) => each === undefined)) return {}
   const requirements: SecurityRequirements = {
+    ...(networks === undefined ? {} : { networks }),
     ...(groups === undefined ? {} : { groups }),
     ...(roles === undefined ? {} : { roles }),
     ...(scopes === undefined ? {} : { scopes }),
@@ -358,6 +400,11 @@ const requirementsOf = (reader: Reader, type: SchemeName): SecurityRequirements 
   }
   warnOfForbidden(reader, type, requirements)
   return requirements
+}
+
+const networksOf = ({ map, diagnostics }: Reader): readonly string[] | undefined => {
+  const template = map.get('networks')
+  return template && readNetworks(template, childPointer(map.pointer, 'networks'), diagnostics)
 }
 
 /** What no caller meets in any realm. What this realm lacks is said by `language/caller-requirements.ts`. */

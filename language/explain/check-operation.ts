@@ -3,8 +3,9 @@
 
 import { actionResponse } from '../compile/action.ts'
 import {
+  authSchemesOf,
   type CompiledSecurity,
-  credentialHeaderOf,
+  isAnonymous,
   type SecurityScheme,
 } from '../compile/security.ts'
 import type { CompiledOperation } from '../compiled.ts'
@@ -20,6 +21,7 @@ import {
   pickContentType,
   rateEventStream,
 } from '../routes/negotiate.ts'
+import { findCredentials } from '../request-credentials.ts'
 import type { Check, Verdict } from './explanation.ts'
 import { headerOf, type ReadRequest } from './read-request.ts'
 
@@ -35,21 +37,25 @@ export const checkCredentials = (
   security: CompiledSecurity,
   { realmUri }: { readonly realmUri: string },
 ): Checked => {
+  const where = networksText(security)
   const check = (result: Check['result'], message: string): Check => ({
     name: 'security',
-    result,
-    message,
+    result: where !== '' && result === 'pass' ? 'unknown' : result,
+    message: message + where,
   })
-  if (security.type === 'anonymous') return { check: check('pass', 'no credentials are asked for') }
-  const { needed, isThere } = CREDENTIALS[security.type](request, security)
-  if (isThere)
+  if (isAnonymous(security)) return { check: check('pass', 'no credentials are asked for') }
+  const schemes = authSchemesOf(security)
+  const found = presentIn(request, security)
+  if (found.length > 0)
     return {
       check: check(
         'unknown',
-        `there is ${needed}, which realm ${realmUri} verifies; not checked here`,
+        `there is ${found.map((each) => neededBy(each)).join(' and ')}, which realm ${realmUri} verifies; not checked here`,
       ),
     }
-  const message = `${security.type} needs ${needed}, and the request has none`
+  if (schemes.length < security.length)
+    return { check: check('pass', 'there are no credentials, and none are needed') }
+  const message = `${schemes.map((each) => `${each.type} needs ${neededBy(each)}`).join(', or ')}, and the request has none`
   if (isRedirected(request, security))
     return {
       check: check('fail', message),
@@ -73,39 +79,30 @@ export const checkCredentials = (
   }
 }
 
-interface Credentials {
-  readonly needed: string
-  readonly isThere: boolean
+const networksText = (security: CompiledSecurity): string =>
+  security.some(({ networks }) => networks !== undefined)
+    ? '; it depends on the address of the client too (networks), which is not checked here'
+    : ''
+
+/** Those whose credentials are there; of a cookie it is not known whether it is a ticket. */
+const presentIn = (request: ReadRequest, security: CompiledSecurity): readonly SecurityScheme[] => {
+  const found = findCredentials(security, (name) => request.headers.get(name) ?? [])
+  return found.source === 'header' || request.headers.has('cookie') ? found.schemes : []
 }
 
-const hasScheme = (request: ReadRequest, scheme: string): boolean =>
-  (request.headers.get('authorization')?.[0] ?? '').toLowerCase().startsWith(`${scheme} `)
+const neededBy = ({ type }: SecurityScheme): string => NEEDED[type]
 
 const BEARER = 'a token in Authorization: Bearer'
 
-const CREDENTIALS: Readonly<
-  Record<SecurityScheme['type'], (request: ReadRequest, security: SecurityScheme) => Credentials>
-> = {
-  basic: (request) => ({
-    needed: 'user and password in Authorization: Basic',
-    isThere: hasScheme(request, 'basic'),
-  }),
-  api_key: (request, security) => ({
-    needed: 'a key in the header that its header_name says',
-    isThere: (headerOf(request, credentialHeaderOf(security)) ?? '') !== '',
-  }),
-  oauth2: (request) => ({ needed: BEARER, isThere: hasScheme(request, 'bearer') }),
-  oidc: (request) => ({
-    needed: `a ticket in a cookie, or ${BEARER}`,
-    isThere: request.headers.has('authorization')
-      ? hasScheme(request, 'bearer')
-      : request.headers.has('cookie'),
-  }),
+const NEEDED: Readonly<Record<SecurityScheme['type'], string>> = {
+  basic: 'user and password in Authorization: Basic',
+  api_key: 'a key in the header that its header_name says',
+  oauth2: BEARER,
+  oidc: `a ticket in a cookie, or ${BEARER}`,
 }
 
-const isRedirected = (request: ReadRequest, security: SecurityScheme): boolean =>
-  security.type === 'oidc' &&
-  security.unauthenticated === 'redirect' &&
+const isRedirected = (request: ReadRequest, security: CompiledSecurity): boolean =>
+  security.some((each) => each.type === 'oidc' && each.unauthenticated === 'redirect') &&
   request.method === 'GET' &&
   !request.headers.has('authorization') &&
   headerOf(request, 'sec-fetch-mode') === 'navigate' &&

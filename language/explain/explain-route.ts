@@ -2,6 +2,7 @@
 // action. It checks no credentials, and its result has nothing but what stands in documents, beside the request itself.
 
 import type { CompiledSecurity } from '../compile/security.ts'
+import { securityOfMethod } from '../request-credentials.ts'
 import type { CompiledOperation } from '../compiled.ts'
 import type { Method, Scheme } from '../document.ts'
 import { explainHosts, type Miss, type Tried } from '../router/explain-miss.ts'
@@ -327,8 +328,7 @@ const STEPS: readonly ((subject: Subject) => {
   readonly verdict?: Verdict
 })[] = [
   ({ request, operation, method, version }) => {
-    const security: CompiledSecurity =
-      method === 'options' ? { type: 'anonymous' } : operation.security
+    const security = securityOfMethod(method, operation.security)
     const found = checkCredentials(request, security, version)
     return found.verdict === undefined ? (checkSite(request, operation, method) ?? found) : found
   },

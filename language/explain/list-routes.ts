@@ -169,15 +169,28 @@ const hostText = (entry: Value): string =>
 const toWords = (value: Value): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
-/** @example 'basic (groups: admins, staff)' */
-export const securityText = ({ type, ...members }: ValueMap): string => {
-  const details = ['groups', 'roles', 'scopes', 'header_name', 'flow', 'provider'].flatMap(
-    (name) => {
-      const value = members[name]
-      if (value === undefined) return []
-      return [`${name}: ${isList(value) ? value.map(toWords).join(', ') : toWords(value)}`]
-    },
-  )
+/** @example 'basic (groups: admins, staff) or none (networks: 10.0.0.0/8)' */
+export const securityText = (security: ValueMap): string => {
+  const { any_of: alternatives } = security
+  return alternatives !== undefined && isList(alternatives)
+    ? alternatives.map((each) => (isMap(each) ? alternativeText(each) : '')).join(' or ')
+    : alternativeText(security)
+}
+
+const SHOWN = ['networks', 'groups', 'roles', 'scopes', 'header_name', 'flow', 'provider']
+
+/** In quotes where it could pass for more than a name. */
+const toName = (value: Value): string => {
+  const words = toWords(value)
+  return /[()";]| or /.test(words) ? JSON.stringify(words) : words
+}
+
+const alternativeText = ({ type, ...members }: ValueMap): string => {
+  const details = SHOWN.flatMap((name) => {
+    const value = members[name]
+    if (value === undefined) return []
+    return [`${name}: ${(isList(value) ? value : [value]).map(toName).join(', ')}`]
+  })
   const name = toWords(type ?? 'none')
   return details.length === 0 ? name : `${name} (${details.join('; ')})`
 }

@@ -11,6 +11,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['path', 'a path'],
   ['operation', 'an operation'],
   ['outcome', 'on_result and on_error'],
+  ['networksOnly', 'a Security Object'],
 ])
 
 const namesIn = (keys: Keys = {}): readonly string[] =>

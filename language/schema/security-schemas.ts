@@ -12,11 +12,20 @@ import {
   MAP,
   oneOf,
   ref,
+  restrictingKey,
   SNIPPET,
   TEXT,
 } from './document-notation.ts'
 
+const NETWORKS: Keys = {
+  networks: restrictingKey(
+    'Networks (CIDRs or single addresses) that clients must be in, or the object does not count.',
+    ref('networks'),
+  ),
+}
+
 const SHARED: Keys = {
+  ...NETWORKS,
   groups: key('The caller must be in at least one of these groups.', ref('names')),
   roles: key('The caller must have at least one of these roles.', ref('names')),
   scopes: key('The caller must have been granted all of these scopes.', ref('names')),
@@ -49,14 +58,38 @@ const DEFINITIONS = {
   oidc: 'oidcSecurity',
 }
 
+const SECURITY_OBJECT: DocumentSchema = {
+  ...MAP,
+  maxProperties: 32,
+  if: { type: 'object', minProperties: 1, maxProperties: 32 },
+  then: {
+    if: { not: { required: ['networks'], maxProperties: 1 } },
+    then: ref('securityScheme'),
+    else: ref('networksOnly'),
+  },
+}
+
 export const SECURITY_SCHEMAS = {
   security: {
-    ...MAP,
-    maxProperties: 32,
-    if: { type: 'object', minProperties: 1, maxProperties: 32 },
-    then: ref('securityScheme'),
+    ...SECURITY_OBJECT,
+    type: ['object', 'array', 'string'],
+    minItems: 1,
+    maxItems: 8,
+    items: ref('securityObject'),
     description:
-      'Security Object, {} for anonymous, or an expression that yields one when the document is loaded.',
+      'Security Object, {} for anonymous; a list of one to eight, of which a request must satisfy one; or an expression that yields either when the document is loaded.',
+  },
+  securityObject: {
+    ...SECURITY_OBJECT,
+    description: 'Security Object, {} for anonymous, or an expression that yields one.',
+  },
+  networksOnly: {
+    type: 'object',
+    description:
+      'A Security Object with nothing but networks: every client in one of them may call.',
+    properties: NETWORKS,
+    required: ['networks'],
+    additionalProperties: false,
   },
   securityScheme: {
     type: 'object',
@@ -122,5 +155,10 @@ export const SECURITY_SCHEMAS = {
       ),
     },
   ),
+  networks: {
+    ...LIST,
+    ...listOf(TEXT, { minItems: 1, maxItems: 1000 }),
+    description: 'A list of networks.',
+  },
   names: { ...LIST, ...listOf(TEXT, { maxItems: 1000 }), description: 'A list of names.' },
 } as const satisfies Readonly<Record<string, DocumentSchema>>

@@ -58,9 +58,15 @@ const codeOf = (fault: SchemaFault): ProblemCode => {
     case 'pattern':
       // A text beside other types must be an expression: other texts are of the wrong type.
       return Array.isArray(fault.parentSchema?.['type']) ? 'invalid_datatype' : 'invalid_value'
+    case 'minItems':
+      return isObjectOrText(fault.parentSchema?.['type']) ? 'invalid_datatype' : 'invalid_value'
     case 'enum':
       return fault.parentSchema === ACTION_TYPE_SCHEMA ? 'unsupported_action_type' : 'invalid_value'
     default:
       return 'invalid_value'
   }
 }
+
+/** Where an object or an expression may stand instead of a list, an empty list stands for neither. */
+const isObjectOrText = (types: unknown): boolean =>
+  Array.isArray(types) && ['object', 'string'].every((type) => types.includes(type))

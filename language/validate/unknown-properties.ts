@@ -193,7 +193,7 @@ const partsOf = (schema: unknown): readonly ValueMap[] => {
   if (!isMap(schema)) return []
   const reference = schema['$ref']
   const target = typeof reference === 'string' ? definition(reference) : undefined
-  return [schema, ...partsOf(target), ...partsOf(schema['then'])]
+  return [schema, ...partsOf(target), ...partsOf(schema['then']), ...partsOf(schema['else'])]
 }
 
 /** `allOf: [{ if: { properties: { type: { const } } }, then }]`: what each type brings along. */

@@ -161,7 +161,7 @@ describe('the WebSocket of a version', () => {
     ],
   ])('%s', (_, version, expected) => {
     const result = ofVersion(version)
-    expect('compiled' in result && result.compiled.versions[0]?.security?.type).toBe(expected)
+    expect('compiled' in result && result.compiled.versions[0]?.security?.[0]?.type).toBe(expected)
   })
 
   it.each<[string, unknown, string]>([

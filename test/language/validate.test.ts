@@ -490,7 +490,7 @@ describe('messages', () => {
     [documentWith({ id: '' }), 'Expected a text that is not empty, got "".'],
     [
       pathWith({ security: { type: 'basic', x: 1 } }),
-      "There is no property 'x' here. There are type, description, schemes, groups, roles, scopes.",
+      "There is no property 'x' here. There are type, description, schemes, networks, groups, roles, scopes.",
     ],
     [
       actionWith({ type: 'wamp_call', procedure: 'a b' }),

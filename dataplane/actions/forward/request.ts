@@ -3,7 +3,11 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { ForwardAction } from '../../../language/compile/forward-action.ts'
-import { type CompiledSecurity, credentialHeaderOf } from '../../../language/compile/security.ts'
+import {
+  type CompiledSecurity,
+  credentialPlaceOf,
+  authSchemesOf,
+} from '../../../language/compile/security.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { visitNames } from '../../../language/expression/header-templates.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
@@ -88,7 +92,7 @@ export const prepareRequest = ({
 }: RequestOptions): PrepareRequest => {
   const pathAndQuery = preparePathAndQuery(action, rest)
   const isNamed = isNamedByDocument(action)
-  const allHeaders = prepareHeaders(action, credentialOf(security))
+  const allHeaders = prepareHeaders(action, credentialsOf(security))
   const headers = readsBody
     ? (exchange: Exchange) => askForWholeBody(allHeaders(exchange), exchange.incoming.rawHeaders)
     : allHeaders
@@ -186,22 +190,22 @@ const preparePathAndQuery = (
   }
 }
 
-/** The header with the credentials that the gateway itself has verified. */
-const credentialOf = (security: CompiledSecurity): string | undefined =>
-  security.type === 'anonymous' ? undefined : dashed(credentialHeaderOf(security).toLowerCase())
+/** The headers whose credentials the gateway itself verifies. */
+const credentialsOf = (security: CompiledSecurity): readonly string[] =>
+  authSchemesOf(security).map((scheme) => dashed(credentialPlaceOf(scheme).header.toLowerCase()))
 
 const prepareHeaders = (
   action: ForwardAction,
-  credential: string | undefined,
+  credentials: readonly string[],
 ): ((exchange: Exchange) => HeaderList) => {
   if (action.headers === undefined) {
     return (exchange) => {
-      const list = fromClient(exchange.incoming.rawHeaders, credential)
+      const list = fromClient(exchange.incoming.rawHeaders, credentials)
       addForwarding(list, exchange)
       return list
     }
   }
-  const document = prepareDocumentHeaders(action.headers, credential)
+  const document = prepareDocumentHeaders(action.headers, credentials)
   const keepsBody = action.body === undefined
   return (exchange) => {
     const { incoming, context } = exchange
@@ -217,7 +221,7 @@ const prepareHeaders = (
 
 const prepareDocumentHeaders = (
   template: Template,
-  credential: string | undefined,
+  credentials: readonly string[],
 ): ((incoming: IncomingMessage, context: Exchange['context']) => HeaderList) => {
   const run = evaluator(template)
   // If the headers are written name by name, the document means what it sets; a whole map is just passed on.
@@ -240,7 +244,7 @@ const prepareDocumentHeaders = (
       written,
       dropped,
       isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),
-      credential: isExplicit ? undefined : credential,
+      credentials: isExplicit ? [] : credentials,
     })
     if (fault === undefined) return list
     throw new GatewayError(

@@ -53,9 +53,9 @@ export const respondVerified = (builtinRequest: RoutedBuiltinRequest): void => {
 const guardOf = ({ endpoint, flows }: EndpointRoute): Guard => {
   switch (endpoint.type) {
     case 'oidc':
-      return endpoint
+      return [endpoint]
     case 'oauth2':
-      return { ...endpoint, flow: flows.find(isServedFlow) ?? endpoint.flow }
+      return [{ ...endpoint, flow: flows.find(isServedFlow) ?? endpoint.flow }]
   }
 }
 

@@ -1,6 +1,7 @@
 // Lists what may happen to a request between its match and its action, in order, and runs it. A step is one row: nothing
 // else decides what a request must pass.
 
+import { isAnonymous } from '../../../language/compile/security.ts'
 import { isForged } from '../../../language/forgeable-callers.ts'
 import {
   describeAccepted,
@@ -82,12 +83,12 @@ const AUTHENTICATE: RequestStep = {
   doors: {
     http: {
       isFor: ({ guard }) => guard !== undefined,
-      check: (request, { guard }) => guard && request.authenticate(guard),
+      check: (request, { guard }) =>
+        guard === undefined || request.isPreflight ? undefined : request.authenticate(guard),
     },
     webSocket: {
-      isFor: ({ security }) => security.type !== 'anonymous',
-      check: (request, { security }) =>
-        security.type === 'anonymous' ? undefined : request.authenticate(security),
+      isFor: ({ security }) => !isAnonymous(security),
+      check: (request, { security }) => request.authenticate(security),
     },
     path: 'none',
   },

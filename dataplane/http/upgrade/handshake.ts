@@ -1,11 +1,13 @@
 // Validates the opening handshake of a WebSocket client (RFC 6455 §4.2.1) and its origin, and extracts what a router
 // needs of it.
 
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
+import { findCredentials } from '../../../language/request-credentials.ts'
 import type { Authority } from '../../../language/routes/authority.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { SCHEMES, type SchemeTraits } from '../../security/schemes/scheme-table.ts'
+import { valuesOf } from '../../upstream/headers.ts'
 import { isRelayed, RELAYED, type RelayHandshake } from '../../wamp/relay/handshake.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { hasBody, type RequestHead } from '../request/head.ts'
@@ -42,39 +44,47 @@ const KEY = /^[+/0-9A-Za-z]{22}==$/
 /**
  * Browsers always send the Origin of a connection (RFC 6455 §10.2); a client without one is no browser, and could
  * send any. So if origins are listed, a present one must be among them, and an absent one passes. But browsers send
- * cookies and stored passwords whatever page connects (no CORS, no CSRF value): then the origin must be the gateway's
- * own, or a listed one.
+ * cookies and stored passwords whatever page connects (no CORS, no CSRF value), and are in their network: then the origin
+ * must be the gateway's own, or a listed one.
  * @throws GatewayError 403
  */
 export const checkOrigin = (
-  { headers }: IncomingMessage,
+  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
   authority: Authority,
   origins: RealmOrigins,
-  { type }: Pick<CompiledSecurity, 'type'>,
+  security: CompiledSecurity,
 ): void => {
-  const sent = sentAlong(type, headers)
-  if (RULES[sent](headers.origin, origins, authority)) return
+  const sent = sentAlong(security, rawHeaders)
+  if (sent.every((each) => RULES[each](headers.origin, origins, authority))) return
   throw new GatewayError(
     'svc.error.forbidden',
     'WebSocket connections from this origin are not allowed',
-    sent === 'nothing' ? {} : { description: EXPECTED },
+    sent.every((each) => each === 'nothing') ? {} : { description: EXPECTED },
   )
 }
 
 const EXPECTED =
-  'With a cookie or a password, the Origin must be that of the gateway, or be in allowed_origins of the realm.'
+  'With a cookie, a password or by its network alone, the Origin must be that of the gateway, or be in allowed_origins of the realm.'
 
-type SentAlong = SchemeTraits['sentByBrowsers']
+type SentAlong = SchemeTraits['sentByBrowsers'] | 'network'
 
 /** What a browser would send by itself to show who connects: a header decides alone (behaviour §6). */
 const sentAlong = (
-  type: CompiledSecurity['type'],
-  { authorization, cookie }: IncomingHttpHeaders,
-): SentAlong => {
-  const sent = type === 'anonymous' ? 'nothing' : SCHEMES[type].sentByBrowsers
-  const hasNoCookie = authorization !== undefined || cookie === undefined
-  return sent === 'cookie' && hasNoCookie ? 'nothing' : sent
+  security: CompiledSecurity,
+  rawHeaders: readonly string[],
+): readonly SentAlong[] => {
+  const { schemes, source } = findCredentials(security, (name) => valuesOf(rawHeaders, name))
+  if (source === 'header')
+    return schemes.map(({ type }) => withoutCookie(SCHEMES[type].sentByBrowsers))
+  const isByCookie = schemes.length > 0 && valuesOf(rawHeaders, 'cookie').length > 0
+  return security.map(({ type, networks }): SentAlong => {
+    if (type === 'anonymous') return networks === undefined ? 'nothing' : 'network'
+    const sent = SCHEMES[type].sentByBrowsers
+    return isByCookie ? sent : withoutCookie(sent)
+  })
 }
+
+const withoutCookie = (sent: SentAlong): SentAlong => (sent === 'cookie' ? 'nothing' : sent)
 
 type OriginRule = (
   origin: string | undefined,
@@ -83,6 +93,9 @@ type OriginRule = (
 ) => boolean
 
 const RULES = {
+  // Host is not trustworthy here: any name may lead to an address of the network.
+  network: (origin, { listed, own }) =>
+    origin === undefined || listed.includes(origin) || own.includes(origin),
   cookie: (origin, { listed, own }) =>
     origin !== undefined && (listed.includes(origin) || own.includes(origin)),
   // A browser sends a password to the host that it was given for, so Host is trustworthy here.

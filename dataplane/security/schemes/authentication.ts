@@ -2,7 +2,7 @@
 // cannot be verified is rejected.
 
 import type { IncomingMessage } from 'node:http'
-import type { SchemeName, SecurityScheme } from '../../../language/compile/security.ts'
+import type { CompiledSecurity, SchemeName } from '../../../language/compile/security.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 /** The parts of a request that authentication uses. */
@@ -38,14 +38,21 @@ export interface Identity extends ValueMap {
 
 export type AuthenticateResult =
   | { readonly kind: 'identity'; readonly identity: Identity }
-  /** A GatewayError: 401 with its challenge, 403, 429, 503. */
-  | { readonly kind: 'refused'; readonly error: Error }
+  /** There are no credentials, and none are needed. */
+  | { readonly kind: 'anonymous' }
+  /** A GatewayError: 401 with its challenges, 403, 429, 503. */
+  | {
+      readonly kind: 'refused'
+      readonly error: Error
+      /** The response clears the cookies of the ticket. */
+      readonly clearsTicket?: boolean
+    }
 
 /**
  * Synchronous if there is nothing to wait for: a credential that was verified before. Never rejects.
  */
 export type Authenticate = (
-  security: SecurityScheme,
+  security: CompiledSecurity,
   realmUri: string,
   caller: Caller,
 ) => AuthenticateResult | Promise<AuthenticateResult>

@@ -32,6 +32,7 @@ export type FailureReason =
   | 'authmethod_not_allowed'
   | 'csrf'
   | 'forbidden'
+  | 'network'
 
 export type AuthenticationResult = KnownIdentity | Refusal
 
@@ -63,6 +64,10 @@ export interface Refusal {
   /** undefined: there were no credentials, which is not recorded. */
   readonly reason: FailureReason | undefined
   readonly authid?: string
+  /** A genuine ticket that has expired, was revoked, or is of another realm: it counts as none where that is enough. */
+  readonly isEnded?: boolean
+  /** A ticket in a cookie that this gateway has not signed. */
+  readonly isForged?: boolean
   /** For a 403: the groups, roles and scopes that the caller lacks, for the audit log. */
   readonly missing?: string
 }

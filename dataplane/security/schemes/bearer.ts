@@ -1,6 +1,7 @@
 // Implements the oauth2 scheme (RFC 6750): it accepts a bearer token in the Authorization header that the token
 // endpoint issued, or an issuer that the realm trusts.
 
+import type { SecurityScheme } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import { isServedFlow } from '../../../language/realm/token-flows.ts'
 import { accessTokenRevocationKeys, type AccessTokens } from '../tokens/access-token.ts'
@@ -11,7 +12,7 @@ import {
   notPresented,
   type AuthenticationResult,
 } from './authenticator.ts'
-import type { Authenticate, Identity } from './authentication.ts'
+import type { Identity } from './authentication.ts'
 import { readAuthorization } from './authorization-header.ts'
 import { uncheckable } from './challenge.ts'
 import { issuedIdentity, tokenIdentity } from './identity.ts'
@@ -32,8 +33,6 @@ export interface BearerOptions {
 
 /** An issuer revokes tokens by changing its keys: its tokens are verified again after this time. */
 const ISSUED_KEPT_MS = 60_000
-
-type Secured = Parameters<Authenticate>[0]
 
 interface Bearer {
   readonly identity: Identity
@@ -105,7 +104,7 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
 }
 
 /** Flows that the gateway does not serve accept only tokens of trusted issuers (behaviour §6). */
-export const fitsFlow = (security: Secured, { isOfIssuer }: KnownIdentity): boolean =>
+export const fitsFlow = (security: SecurityScheme, { isOfIssuer }: KnownIdentity): boolean =>
   security.type !== 'oauth2' || isServedFlow(security.flow) || isOfIssuer === true
 
 const issuerUnavailable = (): AuthenticationResult => ({

@@ -5,10 +5,17 @@ import type { SchemeName } from '../../../language/compile/security.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { SCHEMES } from './scheme-table.ts'
 
-/** The refusal of a request that has not shown who sends it. */
-export const unauthorized = (scheme: SchemeName, realmUri: string): GatewayError =>
+/**
+ * The refusal of a request that has not shown who sends it.
+ * @param others schemes of further alternatives, whose challenges `withChallenges` adds
+ */
+export const unauthorized = (
+  scheme: SchemeName,
+  realmUri: string,
+  others: readonly SchemeName[] = [],
+): GatewayError =>
   new GatewayError('svc.error.unauthorized', 'This operation needs credentials', {
-    description: `Authenticate by ${scheme}.`,
+    description: `Authenticate by ${[scheme, ...others].join(' or ')}.`,
     headers: { 'www-authenticate': challengeOf(scheme, realmUri) },
   })
 
@@ -46,6 +53,51 @@ const insufficientScope = (
   scopes: readonly string[],
 ): string =>
   `${challengeOf(scheme, realmUri)}, error="insufficient_scope", scope="${quote(scopes.join(' ')).replaceAll('%20', ' ')}"`
+
+/** The refusal of somebody whose address is in none of the networks: no credentials would help, so there is no challenge. */
+export const outsideNetworks = (pointer: string | undefined): GatewayError =>
+  new GatewayError('svc.error.forbidden', 'This operation is not open to this network', {
+    description: 'It may be called from other networks only.',
+    pointer: pointer && `${pointer}/networks`,
+  })
+
+/** What was asked of a request that is refused. */
+interface Demand {
+  /** Of all alternatives, in the order of the document. */
+  readonly schemes: readonly SchemeName[]
+  readonly realmUri: string
+  /** Whose credentials are refused; undefined: there are none. */
+  readonly scheme: SchemeName | undefined
+  /** The `Sec-Fetch-Mode` of the request. */
+  readonly mode: string | undefined
+}
+
+/**
+ * A 401 with the challenge of each alternative. Browsers open a window for a password where there is one of Basic: scripts
+ * of a page get it only where nothing else stands beside it.
+ */
+export const withChallenges = (
+  error: Error,
+  { schemes, realmUri, scheme, mode }: Demand,
+): Error => {
+  if (!(error instanceof GatewayError) || error.code !== 'svc.error.unauthorized') return error
+  const isOfScript = mode !== undefined && mode !== 'navigate'
+  const others = schemes.filter((each) => each !== 'basic')
+  const shown = isOfScript && others.length > 0 ? others : schemes
+  const lines = shown.map((each) => {
+    const challenge = challengeOf(each, realmUri)
+    return each === scheme ? `${challenge}${SCHEMES[each].onRejection}` : challenge
+  })
+  const distinct = lines.filter(
+    (line, at) =>
+      lines.indexOf(line) === at && !lines.some((other) => other.startsWith(`${line}, error=`)),
+  )
+  const { code, message, description, headers } = error
+  return new GatewayError(code, message, {
+    description,
+    headers: { ...headers, 'www-authenticate': distinct },
+  })
+}
 
 /** The refusal of somebody who has failed too often: what was sent may be right, and was not looked at. */
 export const tooManyFailures = (retryAfterSeconds: number): GatewayError =>

@@ -1,150 +1,203 @@
-// Authenticates requests with one authenticator per scheme, from one table. It fails closed: a caller that cannot be
-// verified is rejected.
+// Authenticates requests by the alternatives of a Security Object: the credentials that a request carries decide which of
+// them counts (behaviour §6). It fails closed: a caller that cannot be verified is rejected.
 
-import { credentialHeaderOf, type SchemeName } from '../../../language/compile/security.ts'
+import {
+  type CompiledSecurity,
+  type SchemeName,
+  authSchemesOf,
+  type SecurityScheme,
+} from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
+import { findCredentials, type FoundCredentials } from '../../../language/request-credentials.ts'
 import type { Audit } from '../../audit.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import type { SharedState } from '../../shared/shared-state.ts'
-import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
-import type { AccessTokens } from '../tokens/access-token.ts'
-import { createApiKey } from './api-key.ts'
+import { valuesOf } from '../../upstream/headers.ts'
 import {
-  type CredentialCheck,
-  type Authenticator,
-  notAccepted,
   type AuthenticationResult,
+  notAccepted,
+  type KnownIdentity,
   type Refusal,
 } from './authenticator.ts'
-import type { Authenticate, Caller, AuthenticateResult } from './authentication.ts'
-import { createBasic } from './basic.ts'
-import { createBearer, fitsFlow } from './bearer.ts'
-import { forbidden, unauthorized } from './challenge.ts'
-import { isSafeMethod } from '../tokens/csrf.ts'
+import type { Authenticate, AuthenticateResult, Caller } from './authentication.ts'
+import { forbidden, outsideNetworks, unauthorized, withChallenges } from './challenge.ts'
+import { createCredentialVerifier, type VerifierDeps } from './credential-verifier.ts'
 import { createFailureReport, type ReportFailure } from './failure-report.ts'
-import { createIssuedTokens } from '../tokens/issued-token.ts'
-import { createIssuerKeys } from '../tokens/issuer-keys.ts'
-import type { Passwords } from '../passwords/passwords.ts'
-import {
-  type CredentialSource,
-  createConnectionIdentityCache,
-} from './connection-identity-cache.ts'
+import { withinNetworks } from './networks.ts'
 import { failedRequirement, meetsRequirements, missingRequirements } from './requirements.ts'
-import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
-import { SCHEMES } from './scheme-table.ts'
-import { createTicketScheme } from './ticket-scheme.ts'
-import type { Tickets } from '../tokens/ticket.ts'
-import type { TokenKeys } from '../tokens/token-keys.ts'
 
-export interface AuthenticateDeps {
+export interface AuthenticateDeps extends VerifierDeps {
   /** The record that holds now. */
   readonly realms: (uri: string) => RealmRecord | undefined
-  readonly keys: TokenKeys
-  readonly shared: SharedState
   readonly audit: Audit
-  /** For key sets of trusted issuers. */
-  readonly fetch: GuardedFetch
-  /** One for the whole process: the token endpoint checks passwords too. */
-  readonly passwords: Passwords
-  readonly tickets: Pick<Tickets, 'verifyTicket'>
-  readonly accessTokens: Pick<AccessTokens, 'verify'>
-  /** Unix time in milliseconds. */
-  readonly now: () => number
-  readonly redisAway: RedisAway
 }
 
-type Secured = Parameters<Authenticate>[0]
-
-/** @example const verdict = await createAuthenticate(deps)({ type: 'basic' }, 'com.acme', caller) */
+/** @example const verdict = await createAuthenticate(deps)([{ type: 'basic' }], 'com.acme', caller) */
 export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
-  const gate = createRevocationGate(deps.shared, deps.redisAway)
-  const authenticators = createAuthenticators(deps, gate)
-  const identityCache = createConnectionIdentityCache(gate, deps.now)
+  const verify = createCredentialVerifier(deps)
   const report = createFailureReport(deps.audit, deps.now)
-
-  const check = (
-    input: AuthenticationInput,
-    record: RealmRecord,
-  ): AuthenticateResult | Promise<AuthenticateResult> => {
-    const { security, caller } = input
-    const { request } = caller
-    const source = {
-      scheme: security.type,
-      header: credentialHeaderOf(security),
-      mayBeCookie: SCHEMES[security.type].sentByBrowsers === 'cookie',
-    }
-    const known = identityCache.find(request, source, record)
-    if (known !== undefined) return settle(input, known, report)
-    const conclude = (outcome: AuthenticationResult): AuthenticateResult => {
-      identityCache.keep(request, source, record, outcome)
-      return settle(input, outcome, report)
-    }
-    const outcome = authenticators[security.type](attemptOf(source, record, caller))
-    return outcome instanceof Promise ? outcome.then(conclude).catch(fail) : conclude(outcome)
-  }
 
   return (security, realmUri, caller) => {
     try {
+      const open = withinNetworks(security, caller)
+      const input = { security: open, realmUri, caller, report }
+      if (open.length === 0) return refuseNetwork(input, security)
+      if (authSchemesOf(open).length === 0) return ANONYMOUS_CALLER
       const record = deps.realms(realmUri)
-      if (record !== undefined) return check({ security, realmUri, caller }, record)
-      return { kind: 'refused', error: unauthorized(security.type, realmUri) }
+      if (record === undefined) return refuseMissing(input)
+      const result = settle(input, (scheme) => verify(scheme, record, caller))
+      return result instanceof Promise ? result.catch(fail) : result
     } catch (cause) {
       return fail(cause)
     }
   }
 }
 
+const ANONYMOUS_CALLER: AuthenticateResult = { kind: 'anonymous' }
+
 interface AuthenticationInput {
-  readonly security: Secured
+  /** The alternatives whose networks the caller is in. */
+  readonly security: CompiledSecurity
   readonly realmUri: string
   readonly caller: Caller
+  readonly report: ReportFailure
 }
 
+type Verify = (scheme: SecurityScheme) => AuthenticationResult | Promise<AuthenticationResult>
+
+interface Presented extends Pick<FoundCredentials, 'schemes' | 'isAmbiguous'> {
+  /** There are credentials in a header: if its authenticator can't read them, they are wrong, and not absent. */
+  readonly isByHeader: boolean
+}
+
+/** Of a single scheme its authenticator decides whether there are credentials. */
+const presentedIn = ({ security, caller }: AuthenticationInput): Presented => {
+  if (security.length === 1)
+    return { schemes: authSchemesOf(security), isAmbiguous: false, isByHeader: false }
+  const { rawHeaders } = caller.request
+  const found = findCredentials(security, (name) => valuesOf(rawHeaders, name))
+  return { ...found, isByHeader: found.source === 'header' }
+}
+
+interface Taken {
+  readonly scheme: SecurityScheme
+  readonly result: KnownIdentity
+}
+
+interface Failed {
+  readonly scheme: SecurityScheme
+  readonly refusal: Refusal
+}
+
+/**
+ * All credentials that are there must be right, and the first of the document names the caller. What is there and wrong is
+ * refused: it is not tried as something else, and does not make the caller anonymous.
+ */
 const settle = (
   input: AuthenticationInput,
-  given: AuthenticationResult,
-  report: ReportFailure,
-): AuthenticateResult => {
-  const outcome = withinFlow(input, given)
-  return outcome.kind === 'identity' && meetsRequirements(input.security, outcome.identity)
-    ? outcome
-    : refuse(input, outcome, report)
+  verify: Verify,
+): AuthenticateResult | Promise<AuthenticateResult> => {
+  const { realmUri } = input
+  const presented = presentedIn(input)
+  let taken: Taken | undefined
+  let absent: Failed | undefined
+
+  const settleFrom = (at: number): AuthenticateResult | Promise<AuthenticateResult> => {
+    const scheme = presented.schemes[at]
+    if (scheme === undefined) return conclude(input, taken, absent)
+    const proceed = (result: AuthenticationResult): ReturnType<typeof settleFrom> => {
+      if (result.kind === 'identity') taken ??= { scheme, result }
+      else if (countsAsNone(result, presented)) absent ??= { scheme, refusal: result }
+      else return refuse(input, scheme.type, readable(result, scheme, realmUri))
+      return settleFrom(at + 1)
+    }
+    const result = presented.isAmbiguous
+      ? notAccepted(scheme.type, realmUri, 'malformed_credentials')
+      : verify(scheme)
+    return result instanceof Promise ? result.then(proceed) : proceed(result)
+  }
+  return settleFrom(0)
 }
 
-/** Here, as a token that was known before is asked again for every path. */
-const withinFlow = (
-  { security, realmUri }: AuthenticationInput,
-  outcome: AuthenticationResult,
-): AuthenticationResult =>
-  outcome.kind === 'refused' || fitsFlow(security, outcome)
-    ? outcome
-    : notAccepted('oauth2', realmUri, 'invalid_token', outcome.identity.authid)
+const countsAsNone = ({ reason, isEnded }: Refusal, { isByHeader }: Presented): boolean =>
+  isEnded === true || (reason === undefined && !isByHeader)
 
-const createAuthenticators = (
-  deps: AuthenticateDeps,
-  gate: RevocationGate,
-): Readonly<Record<SchemeName, Authenticator>> => {
-  const { keys, tickets, accessTokens, passwords, now } = deps
-  const issued = createIssuedTokens({ keys: createIssuerKeys({ fetch: deps.fetch, now }), now })
+const readable = (refusal: Refusal, { type }: SecurityScheme, realmUri: string): Refusal =>
+  refusal.reason === undefined ? notAccepted(type, realmUri, 'malformed_credentials') : refusal
+
+const conclude = (
+  input: AuthenticationInput,
+  taken: Taken | undefined,
+  absent: Failed | undefined,
+): AuthenticateResult => {
+  if (taken !== undefined) return admit(input, taken)
+  if (input.security.some(({ type }) => type === 'anonymous')) return ANONYMOUS_CALLER
+  return absent?.refusal.isEnded === true || input.security.length === 1
+    ? refuseAbsent(input, absent)
+    : refuseMissing(input)
+}
+
+const refuseAbsent = (
+  input: AuthenticationInput,
+  absent: Failed | undefined,
+): AuthenticateResult =>
+  absent === undefined ? refuseMissing(input) : refuse(input, absent.scheme.type, absent.refusal)
+
+/** The requirements are those of the alternative that was taken. */
+const admit = (input: AuthenticationInput, { scheme, result }: Taken): AuthenticateResult => {
+  const { identity } = result
+  if (meetsRequirements(scheme, identity)) return result
+  const pointer = failedRequirement(scheme, identity)
+  return refuse(input, scheme.type, {
+    kind: 'refused',
+    error: forbidden(scheme.type, input.realmUri, scheme.scopes, pointer),
+    reason: 'forbidden',
+    authid: identity.authid,
+    missing: missingRequirements(scheme, identity),
+  })
+}
+
+/** There are no credentials, or there is no realm that could verify them. */
+const refuseMissing = (input: AuthenticationInput): AuthenticateResult => {
+  const [first = 'basic', ...others] = authSchemesOf(input.security).map(({ type }) => type)
+  const error = unauthorized(first, input.realmUri, others)
+  return refuse(input, undefined, { kind: 'refused', error, reason: undefined })
+}
+
+const refuseNetwork = (input: AuthenticationInput, [first]: CompiledSecurity): AuthenticateResult =>
+  refuse(input, undefined, {
+    kind: 'refused',
+    error: outsideNetworks(first?.pointer),
+    reason: 'network',
+  })
+
+/** @param scheme undefined: none decided */
+const refuse = (
+  { security, realmUri, caller, report }: AuthenticationInput,
+  scheme: SchemeName | undefined,
+  { error, reason, authid, missing, isForged }: Refusal,
+): AuthenticateResult => {
+  if (reason !== undefined)
+    report({
+      event: 'authentication',
+      outcome: 'failure',
+      reason,
+      realm: realmUri,
+      scheme: scheme ?? 'none',
+      ...(authid === undefined ? {} : { authid }),
+      ...(missing === undefined ? {} : { missing }),
+      address: caller.address,
+      requestId: caller.requestId,
+    })
+  if (security.length <= 1) return { kind: 'refused', error }
+  const schemes = authSchemesOf(security).map(({ type }) => type)
+  const { rawHeaders } = caller.request
+  const demand = { schemes, realmUri, scheme, mode: valuesOf(rawHeaders, 'sec-fetch-mode')[0] }
   return {
-    basic: createBasic(passwords),
-    api_key: createApiKey(),
-    oauth2: createBearer({ accessTokens, issued, gate, now }),
-    oidc: createTicketScheme({ tickets, keys, gate, now }),
+    kind: 'refused',
+    error: withChallenges(error, demand),
+    ...(isForged === true && { clearsTicket: true }),
   }
 }
-
-const attemptOf = (
-  { header }: CredentialSource,
-  record: RealmRecord,
-  caller: Caller,
-): CredentialCheck => ({
-  record,
-  rawHeaders: caller.request.rawHeaders,
-  credentialHeader: header,
-  isUnsafe: !isSafeMethod(caller.request.method),
-  address: () => (caller.isAddressKnown ? caller.address : undefined),
-})
 
 /** For a bug, or a hash that failed: the request is rejected. The failure is reported where the response is written. */
 const fail = (cause: unknown): AuthenticateResult => ({
@@ -154,40 +207,3 @@ const fail = (cause: unknown): AuthenticateResult => ({
     cause,
   }),
 })
-
-/** Known, and may not; or not known. */
-const refuse = (
-  { security, realmUri, caller }: AuthenticationInput,
-  outcome: AuthenticationResult,
-  report: ReportFailure,
-): AuthenticateResult => {
-  const refusal: Refusal =
-    outcome.kind === 'refused'
-      ? outcome
-      : {
-          kind: 'refused',
-          error: forbidden(
-            security.type,
-            realmUri,
-            security.scopes,
-            failedRequirement(security, outcome.identity),
-          ),
-          reason: 'forbidden',
-          authid: outcome.identity.authid,
-          missing: missingRequirements(security, outcome.identity),
-        }
-  const { error, reason, authid, missing } = refusal
-  if (reason !== undefined)
-    report({
-      event: 'authentication',
-      outcome: 'failure',
-      reason,
-      realm: realmUri,
-      scheme: security.type,
-      ...(authid === undefined ? {} : { authid }),
-      ...(missing === undefined ? {} : { missing }),
-      address: caller.address,
-      requestId: caller.requestId,
-    })
-  return { kind: 'refused', error }
-}

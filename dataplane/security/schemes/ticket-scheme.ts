@@ -2,6 +2,9 @@
 // header decides alone; a cookie, which browsers send by themselves, needs the CSRF value with it.
 
 import { oncePer } from '../../../base/once.ts'
+import { parseJson } from '../../../base/parse-json.ts'
+import { ownValue } from '../../../language/expression/lookup.ts'
+import { isMap } from '../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { valuesOf } from '../../upstream/headers.ts'
@@ -11,6 +14,8 @@ import {
   notAccepted,
   notPresented,
   type AuthenticationResult,
+  type KnownIdentity,
+  type Refusal,
 } from './authenticator.ts'
 import type { Identity } from './authentication.ts'
 import { type Authorization, readAuthorization } from './authorization-header.ts'
@@ -39,7 +44,8 @@ interface Genuine {
   readonly csrf: string
 }
 
-type Found = Verified<Genuine> | undefined
+/** `ended`: genuine, and expired or of another realm. undefined: this gateway has not signed it. */
+type Found = Verified<Genuine> | 'ended' | undefined
 
 export const createTicketScheme = (options: TicketSchemeOptions): Authenticator => {
   const find = createFinder(options)
@@ -47,6 +53,7 @@ export const createTicketScheme = (options: TicketSchemeOptions): Authenticator 
 
   const byHeader = (record: RealmRecord, { scheme, credentials }: Authorization) => {
     if (scheme !== 'bearer') return notPresented('oidc', record.uri)
+    if (!isAllowed(record, ['oidcrp'])) return notAllowed(record)
     const decide = (found: Found): AuthenticationResult => admit(record, found, options.gate)
     const found = find(record, credentials)
     return found instanceof Promise ? found.then(decide) : decide(found)
@@ -57,6 +64,7 @@ export const createTicketScheme = (options: TicketSchemeOptions): Authenticator 
     const names = namesOf(record)
     const values = cookieValues(rawHeaders, names.ticket).filter((value) => value !== '')
     if (values.length === 0) return notPresented('oidc', record.uri)
+    if (!isAllowed(record, ['oidcrp', 'cookie'])) return notAllowed(record)
     const decide = (found: readonly Found[]): AuthenticationResult =>
       decideAmong(found, attempt, names.csrf, options.gate)
     const found = values.map((value) => find(record, value))
@@ -66,26 +74,27 @@ export const createTicketScheme = (options: TicketSchemeOptions): Authenticator 
   }
 
   return (attempt) => {
-    const { record } = attempt
     const authorization = readAuthorization(attempt.rawHeaders)
-    const needed = authorization === undefined ? 'cookie' : 'oidcrp'
-    if (!isAllowed(record, 'oidcrp') || !isAllowed(record, needed))
-      return notAccepted('oidc', record.uri, 'authmethod_not_allowed')
-    return authorization === undefined ? byCookie(attempt) : byHeader(record, authorization)
+    return authorization === undefined ? byCookie(attempt) : byHeader(attempt.record, authorization)
   }
 }
 
 /** The realm may have changed since the document was loaded. */
-const isAllowed = ({ authmethods }: RealmRecord, method: string): boolean =>
-  authmethods?.includes(method) ?? false
+const isAllowed = ({ authmethods = [] }: RealmRecord, needed: readonly string[]): boolean =>
+  needed.every((method) => authmethods.includes(method))
+
+const notAllowed = ({ uri }: RealmRecord): AuthenticationResult =>
+  notAccepted('oidc', uri, 'authmethod_not_allowed')
 
 const createFinder = ({ tickets, keys, gate, now }: TicketSchemeOptions) => {
   const cache = createTokenCache<Genuine>(now)
 
   const verify = async (record: RealmRecord, jwt: string): Promise<Found> => {
-    const claims = await tickets.verifyTicket(record.uri, jwt)
-    const key = claims && keys.verificationKey(record.uri, claims.kid)
-    if (claims === undefined || key === undefined) return undefined
+    const claims = await tickets.verifyTicket(record.uri, jwt, { ignoreExpiry: true })
+    if (claims === undefined) return endedElsewhere(tickets, record, jwt)
+    if (claims.expires_at * 1000 <= now()) return 'ended'
+    const key = keys.verificationKey(record.uri, claims.kid)
+    if (key === undefined) return undefined
     const verified: Verified<Genuine> = {
       value: {
         identity: ticketIdentity(claims),
@@ -106,19 +115,44 @@ const createFinder = ({ tickets, keys, gate, now }: TicketSchemeOptions) => {
   }
 }
 
+/** A ticket of another realm of this gateway. Its own claim names the realm whose keys must have signed it. */
+const endedElsewhere = async (
+  tickets: TicketSchemeOptions['tickets'],
+  { uri }: RealmRecord,
+  jwt: string,
+): Promise<Found> => {
+  const realm = claimedRealm(jwt)
+  if (realm === undefined || realm === uri) return undefined
+  const claims = await tickets.verifyTicket(realm, jwt, { ignoreExpiry: true })
+  return claims === undefined ? undefined : 'ended'
+}
+
+const claimedRealm = (jwt: string): string | undefined => {
+  try {
+    const claims = parseJson(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
+    const realm = isMap(claims) ? ownValue(claims, 'authrealm') : undefined
+    return typeof realm === 'string' ? realm : undefined
+  } catch {
+    return undefined
+  }
+}
+
 const isAllThere = (found: readonly (Found | Promise<Found>)[]): found is readonly Found[] =>
   !found.some((each) => each instanceof Promise)
 
-const admit = (record: RealmRecord, found: Found, gate: RevocationGate): AuthenticationResult => {
+const admit = (
+  record: RealmRecord,
+  found: Found,
+  gate: RevocationGate,
+): KnownIdentity | Refusal => {
   if (found === undefined) return notAccepted('oidc', record.uri, 'invalid_token')
+  if (found === 'ended')
+    return { ...notAccepted('oidc', record.uri, 'invalid_token'), isEnded: true }
   const { identity } = found.value
-  return (
-    revokedRefusal('oidc', record.uri, gate(found), identity.authid) ?? {
-      kind: 'identity',
-      identity,
-      validity: found,
-    }
-  )
+  const refusal = revokedRefusal('oidc', record.uri, gate(found), identity.authid)
+  return refusal === undefined
+    ? { kind: 'identity', identity, validity: found }
+    : { ...refusal, isEnded: refusal.reason === 'revoked' }
 }
 
 /** A party that may set cookies for our host can add forged ones, or a genuine one of its own. */
@@ -129,11 +163,14 @@ const decideAmong = (
   gate: RevocationGate,
 ): AuthenticationResult => {
   const { record } = attempt
-  const genuine = found.filter((each) => each !== undefined)
+  const genuine = found.filter((each) => each !== undefined && each !== 'ended')
   const standing = genuine.filter((each) => gate(each) !== 'revoked')
   const [first = genuine[0]] = standing
-  const result = admit(record, first, gate)
-  if (first === undefined || result.kind === 'refused') return result
+  const isForged = found.includes(undefined)
+  const result = admit(record, first ?? (isForged ? undefined : 'ended'), gate)
+  if (result.kind === 'refused')
+    return { ...result, isEnded: result.isEnded === true && !isForged, isForged }
+  if (first === undefined) return result
   if (!standing.every((each) => isSamePerson(each, first)))
     return notAccepted('oidc', record.uri, 'ambiguous_tickets')
   if (!attempt.isUnsafe) return result

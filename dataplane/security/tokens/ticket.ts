@@ -1,6 +1,7 @@
 // Issues and verifies tickets (specification §2.13, behaviour §6), which are signed JWTs with one algorithm, one
 // type, and keys from the realm's ring only. The caller checks whether a ticket is revoked.
 
+import { TICKET_TYPE } from '../../../language/request-credentials.ts'
 import { csrfValueOf } from './csrf.ts'
 import { readJwt, signJwt } from './own-jwt.ts'
 import { oidcSessionKey, oidcSubjectKeys, ticketKey } from './revocation-keys.ts'
@@ -46,7 +47,7 @@ export interface Tickets {
   issueTicket(order: TicketOrder): Promise<IssuedTicket>
   /**
    * Never rejects: undefined for anything but a genuine ticket of this realm.
-   * @param options a logout accepts an expired ticket as a hint, too
+   * @param options to tell what has expired from what is forged; a logout accepts it as a hint, too
    */
   verifyTicket(
     realmUri: string,
@@ -63,8 +64,6 @@ export interface TicketsOptions {
   readonly newId: () => string
 }
 
-const TYPE = 'svc-ticket+jwt'
-
 /** @example const { jwt, csrf } = await createTickets({ keys, now: Date.now, newId: randomUUID }).issueTicket(order) */
 export const createTickets = ({ keys, now, newId }: TicketsOptions): Tickets => ({
   issueTicket: async (order) => {
@@ -77,11 +76,11 @@ export const createTickets = ({ keys, now, newId }: TicketsOptions): Tickets => 
       ...order,
     }
     const { issued_at: iat, expires_at: exp } = claims
-    const jwt = await signJwt(key, TYPE, { ...claims, iat, exp })
+    const jwt = await signJwt(key, TICKET_TYPE, { ...claims, iat, exp })
     return { jwt, id: claims.id, csrf: csrfValueOf(key, claims.id) }
   },
   verifyTicket: async (realmUri, jwt, { ignoreExpiry } = { ignoreExpiry: false }) => {
-    const claims = await readJwt(jwt, TYPE, (kid) => keys.verificationKey(realmUri, kid))
+    const claims = await readJwt(jwt, TICKET_TYPE, (kid) => keys.verificationKey(realmUri, kid))
     if (claims === undefined || !isTicket(claims)) return undefined
     if (claims.authrealm !== realmUri || claims.scope.realm !== realmUri) return undefined
     return ignoreExpiry || claims.expires_at * 1000 > now() ? claims : undefined

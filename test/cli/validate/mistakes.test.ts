@@ -168,7 +168,7 @@ describe('a name that is misspelt, or is another one here', () => {
       '        security: {type: basic, group: [a]}\n        get:',
       [
         '12:26 warning UnsatisfiedSecurity the realm has no users: every request is rejected (401) until it has one',
-        "12:40 error invalid_value There is no property 'group' here. Did you mean 'groups'? There are type, description, schemes, groups, roles, scopes.",
+        "12:40 error invalid_value There is no property 'group' here. Did you mean 'groups'? There are type, description, schemes, networks, groups, roles, scopes.",
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {

@@ -264,7 +264,7 @@ describe('what is asked', () => {
       },
     })
     await gateway.ask('GET', '/x')
-    const demanded = { ...BASIC, pointer: '/versions/v1/paths/~1x/security' }
+    const demanded = [{ ...BASIC, pointer: '/versions/v1/paths/~1x/security' }]
     expect(asked).toEqual([
       [demanded, 'com.acme', '198.51.100.7', 'trace-1', 'Basic YTpi'],
       [demanded, 'com.acme', '127.0.0.1', 'id-1', undefined],

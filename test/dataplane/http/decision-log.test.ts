@@ -200,8 +200,8 @@ describe('A refusal is recorded with the place in the document', () => {
   it('of the requirement that the caller does not meet', async () => {
     const pointer = '/versions/v1/paths/~1basic/security/groups'
     await serve({
-      authenticate: (security) =>
-        refused(forbidden('basic', 'com.acme', undefined, `${security.pointer}/groups`)),
+      authenticate: ([security]) =>
+        refused(forbidden('basic', 'com.acme', undefined, `${security?.pointer ?? ''}/groups`)),
     })
     const [decision] = await ask('GET', '/basic')
     expect(decision).toMatchObject({ status: 403, step: 'requirements', pointer })

@@ -21,12 +21,17 @@ import {
   createGuardedFetch,
   type GuardedFetch,
 } from '../../../dataplane/upstream/destinations/guarded-fetch.ts'
+import type { CompiledSecurity, SecurityAlternative } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 export const REALM = 'com.example.realm'
 
-export interface SecurityHome extends Security {
+/** One alternative, or several. */
+export type Demand = SecurityAlternative | CompiledSecurity
+
+export interface SecurityHome extends Omit<Security, 'authenticate'> {
+  authenticate(security: Demand, realmUri: string, caller: Caller): ReturnType<Authenticate>
   readonly keys: TokenKeys
   readonly realms: Map<string, RealmRecord>
   /** An earlier one in its place sets it back. */
@@ -36,7 +41,7 @@ export interface SecurityHome extends Security {
   /** Of the shared state. */
   health: SharedHealth
   call(
-    security: Parameters<Authenticate>[0],
+    security: Demand,
     headers: readonly (readonly [string, string])[],
     more?: {
       readonly method?: string
@@ -101,17 +106,20 @@ export const securityHome = ({
     newId: randomUUID,
     redisAway,
   })
+  const authenticate: SecurityHome['authenticate'] = (demand, realmUri, caller) =>
+    security.authenticate([demand].flat(), realmUri, caller)
   return Object.assign(home, {
     ...security,
+    authenticate,
     keys,
     realms,
     shared: watched,
     audited,
     call: async (
-      demand: Parameters<Authenticate>[0],
+      demand: Demand,
       headers: readonly (readonly [string, string])[],
       { realm = REALM, socket = connection, ...more } = {},
-    ) => security.authenticate(demand, realm, callerOf(headers, { ...more, socket })),
+    ) => authenticate(demand, realm, callerOf(headers, { ...more, socket })),
   })
 }
 
@@ -142,7 +150,7 @@ export const ticketOrder = (more: Partial<TicketOrder> = {}): TicketOrder => {
 
 /** `200`, or the status that an error stands for, as errors.ts has them. */
 export const statusOf = (verdict: AuthenticateResult): number => {
-  if (verdict.kind === 'identity') return 200
+  if (verdict.kind !== 'refused') return 200
   const { error } = verdict
   return STATUSES[(error as unknown as { code: string }).code] ?? 500
 }
@@ -155,6 +163,6 @@ const STATUSES: Readonly<Record<string, number>> = {
 }
 
 export const headersOf = (verdict: AuthenticateResult): Readonly<Record<string, string>> =>
-  verdict.kind === 'identity'
+  verdict.kind !== 'refused'
     ? {}
     : (verdict.error as unknown as { headers: Readonly<Record<string, string>> }).headers

@@ -183,9 +183,12 @@ describe('/ws', () => {
     }
     const defaults = { security: { type: 'basic', groups: ['staff'] }, schemes: ['https'] }
     await serving.apply(change({ put: [packed('a'), packed('b', { version: { defaults } })] }))
-    expect(target('a')).toMatchObject({ security: { type: 'anonymous' }, version: { name: 'v1' } })
+    expect(target('a')).toMatchObject({
+      security: [{ type: 'anonymous' }],
+      version: { name: 'v1' },
+    })
     expect(target('b')).toMatchObject({
-      security: { type: 'basic', groups: ['staff'] },
+      security: [{ type: 'basic', groups: ['staff'] }],
       schemes: ['https'],
       version: { apiId: 'b', realmUri: 'com.acme' },
     })

@@ -220,7 +220,7 @@ describe('defaults', () => {
 
 describe('security that is inherited', () => {
   const basic = { type: 'basic' }
-  const typeOf = (parts: Parameters<typeof compiledGet>[0]) => compiledGet(parts).security.type
+  const typeOf = (parts: Parameters<typeof compiledGet>[0]) => compiledGet(parts).security[0]?.type
 
   it.each([
     ['nothing: anonymous', {}, {}, {}, 'anonymous'],

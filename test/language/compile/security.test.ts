@@ -52,7 +52,7 @@ describe('what security means', () => {
       { type: 'oidc', provider: 'default', unauthenticated: 'redirect' },
     ],
   ])('%j', (security, expected) => {
-    expect(securityOf(security)).toEqual(expected)
+    expect(securityOf(security)).toEqual([expected])
   })
 })
 
@@ -272,13 +272,14 @@ describe('endpoints', () => {
   })
 
   it('of nothing are none', () => {
-    expect(endpointsOf([undefined, { type: 'anonymous' }])).toEqual([])
+    expect(endpointsOf([undefined, [{ type: 'anonymous' }]])).toEqual([])
   })
 })
 
 describe('of a version: what a path has that says nothing', () => {
   const basic = { type: 'basic' }
-  const anonymous = { type: 'anonymous' }
+  const protectedBy = [basic]
+  const anonymous = [{ type: 'anonymous' }]
 
   const both = ['http', 'https']
   const by = (api: object, version: object) => ({ realm, api: { ...api }, version: { ...version } })
@@ -288,14 +289,18 @@ describe('of a version: what a path has that says nothing', () => {
     [
       'the API',
       by({ defaults: { security: basic, schemes: ['https'] } }, {}),
-      { security: basic, schemes: ['https'] },
+      { security: protectedBy, schemes: ['https'] },
     ],
     [
       'a variable of the API',
       by({ variables: { security: basic } }, {}),
-      { security: basic, schemes: both },
+      { security: protectedBy, schemes: both },
     ],
-    ['the version', by({}, { defaults: { security: basic } }), { security: basic, schemes: both }],
+    [
+      'the version',
+      by({}, { defaults: { security: basic } }),
+      { security: protectedBy, schemes: both },
+    ],
     [
       'a version below a stricter API',
       by(
@@ -310,7 +315,7 @@ describe('of a version: what a path has that says nothing', () => {
         { variables: { who: basic, over: ['https'] } },
         { defaults: { security: '{{variables.who}}', schemes: '{{variables.over}}' } },
       ),
-      { security: basic, schemes: ['https'] },
+      { security: protectedBy, schemes: ['https'] },
     ],
   ])('by %s', (_, parts, { security, schemes }) => {
     const [version] = compiled(parts).versions

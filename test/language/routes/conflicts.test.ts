@@ -34,7 +34,7 @@ const constant = (value: ConstantTemplate['value']): ConstantTemplate => ({
 
 const operation = (pointer: string): CompiledOperation => ({
   pointer,
-  security: { type: 'anonymous' },
+  security: [{ type: 'anonymous' }],
   accepts: [],
   provides: [],
   headers: constant({}),
@@ -63,7 +63,7 @@ const version = ({ name, base, paths = {}, endpoints = [], isActive = true }: Ve
     poolSize: 1,
     languages: ['en'],
     statusCodes: {},
-    security: { type: 'anonymous' },
+    security: [{ type: 'anonymous' }],
     schemes: ['http'],
     endpoints,
     paths: Object.entries(paths).map(([path, methods]): CompiledPath => {

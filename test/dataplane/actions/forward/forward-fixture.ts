@@ -68,7 +68,7 @@ export interface OperationParts extends Partial<Omit<ForwardOperation, 'action' 
 
 export const operationOf = ({ action, limits, ...parts }: OperationParts): ForwardOperation => ({
   pointer: '/versions/v1/paths/~1x/get',
-  security: { type: 'anonymous' },
+  security: [{ type: 'anonymous' }],
   accepts: ['application/json'],
   provides: ['application/json'],
   headers: constant({}),

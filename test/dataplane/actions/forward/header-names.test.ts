@@ -36,7 +36,7 @@ const forwardWith = (headers: string | object) => {
   return prepareRequest({
     action: compiled,
     target: () => 'http://up',
-    security: { type: 'anonymous' },
+    security: [{ type: 'anonymous' }],
     readsBody: false,
     isServedByGet: false,
   })

@@ -130,12 +130,13 @@ describe('defaults', () => {
   })
 
   it.each<[CompiledSecurity, string[]]>([
-    [{ type: 'anonymous' }, ['authorization', 'x-key']],
-    [{ type: 'basic' }, ['x-key']],
-    [{ type: 'oidc', provider: 'default' }, ['x-key']],
-    [{ type: 'oauth2', flow: 'implicit', tokenPath: '/t', revokeTokenPath: '/r' }, ['x-key']],
-    [{ type: 'api_key', headerName: 'X-Key' }, ['authorization']],
-    [{ type: 'api_key', headerName: 'x_key' }, ['authorization']],
+    [[{ type: 'anonymous' }], ['authorization', 'x-key']],
+    [[{ type: 'basic' }], ['x-key']],
+    [[{ type: 'basic' }, { type: 'api_key', headerName: 'x-key' }, { type: 'anonymous' }], []],
+    [[{ type: 'oidc', provider: 'default' }], ['x-key']],
+    [[{ type: 'oauth2', flow: 'implicit', tokenPath: '/t', revokeTokenPath: '/r' }], ['x-key']],
+    [[{ type: 'api_key', headerName: 'X-Key' }], ['authorization']],
+    [[{ type: 'api_key', headerName: 'x_key' }], ['authorization']],
   ])('%j keeps its credential here', async (security, passed) => {
     const { headers } = await seen({ headers: { authorization: 'B', 'x-key': 'k' } }, { security })
     expect(['authorization', 'x-key'].filter((name) => name in headers)).toEqual(passed)
@@ -261,7 +262,7 @@ describe('what the document sets', () => {
           forwarded: 'for=x',
         },
       },
-      { security: { type: 'basic' }, action: { headers } },
+      { security: [{ type: 'basic' }], action: { headers } },
       {
         change: ({ context }) => {
           context.security = { authid: 'ann' }

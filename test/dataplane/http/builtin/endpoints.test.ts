@@ -639,7 +639,7 @@ describe('verify', () => {
     })
     await gateway.load(secured(paths, { defaults: { security } }))
     expect((await gateway.ask('GET', path)).status).toBe(200)
-    expect(guards).toEqual([guard])
+    expect(guards).toEqual([[guard]])
   })
 })
 

@@ -38,6 +38,7 @@ interface Asked {
   readonly contentEncoding?: string
   readonly fetchSite?: string
   readonly isAcceptable?: boolean
+  readonly isPreflight?: boolean
   readonly isGone?: boolean
   readonly caller?: () => Verdict | Promise<Verdict>
 }
@@ -48,6 +49,7 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   fetchSite: undefined,
   identity: undefined,
   isAcceptable: true,
+  isPreflight: false,
   isGone: false,
   authenticate: caller ?? (() => new Error('refused')),
   ...more,
@@ -80,7 +82,7 @@ const taken = async <S>(
     })
   })
 
-const BASIC = { type: 'basic' } as const
+const BASIC = [{ type: 'basic' }] as const
 const BODY = { contentLength: 2, contentType: 'application/json' }
 const READS: Partial<OperationShape> = {
   method: 'post',
@@ -91,6 +93,7 @@ describe('the steps of an operation', () => {
   it.each<[string, Partial<OperationShape>, Asked, string]>([
     ['let a request pass that none is for', {}, {}, 'proceeds'],
     ['ask who calls', { guard: BASIC }, {}, 'refused: refused'],
+    ['let a preflight pass', { guard: BASIC }, { isPreflight: true }, 'proceeds'],
     ['let a known caller pass', { guard: BASIC }, { caller: () => undefined }, 'proceeds'],
     [
       'negotiate the type',
@@ -147,7 +150,7 @@ describe('the steps of an operation', () => {
   it('are one list for all operations that have the same', () => {
     const [one, other] = [
       shapeWith({ guard: BASIC }),
-      shapeWith({ guard: { type: 'oidc', provider: 'a' } }),
+      shapeWith({ guard: [{ type: 'oidc', provider: 'a' }] }),
     ]
     expect(httpSteps(one).steps).toBe(httpSteps(other).steps)
     expect(httpSteps(one).steps).not.toBe(httpSteps(shapeWith({})).steps)
@@ -196,7 +199,7 @@ it.each<[string, ConstructorParameters<typeof GatewayError>[2], string]>([
 describe('the steps of a WebSocket connection', () => {
   it.each([
     ['ask who calls', BASIC, 'refused: refused'],
-    ['let anybody pass where the version does', { type: 'anonymous' } as const, 'proceeds'],
+    ['let anybody pass where the version does', [{ type: 'anonymous' }] as const, 'proceeds'],
   ])('%s', async (_, security, end) => {
     const subject = { security }
     expect(await taken(stepsOfWebSocket(subject), requestWith(), subject)).toBe(end)

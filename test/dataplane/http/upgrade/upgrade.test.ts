@@ -592,7 +592,7 @@ describe('who may', () => {
     expect((await headOf(handshake('/ws', { Authorization: 'Basic YTpi' }))).status).toBe(status)
     expect(asked).toEqual([
       [
-        { type: 'basic', groups: ['staff'], pointer: '/defaults/security' },
+        [{ type: 'basic', groups: ['staff'], pointer: '/defaults/security' }],
         'com.acme',
         '127.0.0.1',
         'id-1',

@@ -24,7 +24,7 @@ describe('challenges', () => {
     ])
     const wrong = rejected(scheme, 'a.b')
     expect(wrong.code).toBe('svc.error.unauthorized')
-    const shown = wrong.headers['www-authenticate'] ?? ''
+    const shown = String(wrong.headers['www-authenticate'])
     expect(shown.startsWith(challenge)).toBe(true)
     expect(shown.includes(', error="invalid_token", error_description="')).toBe(takesTokens)
   })

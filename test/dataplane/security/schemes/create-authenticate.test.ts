@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import type {
-  Authenticate,
-  Identity,
-} from '../../../../dataplane/security/schemes/authentication.ts'
+import type { Identity } from '../../../../dataplane/security/schemes/authentication.ts'
 import {
   meetsRequirements,
   missingRequirements,
 } from '../../../../dataplane/security/schemes/requirements.ts'
-import type { SecurityRequirements } from '../../../../language/compile/security.ts'
+import type { SecurityRequirements, SecurityScheme } from '../../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { quickHash } from '../phc.ts'
 import {
@@ -19,7 +16,7 @@ import {
   ticketOrder,
 } from '../security-home.ts'
 
-type Secured = Parameters<Authenticate>[0]
+type Secured = SecurityScheme
 
 const RECORD: RealmRecord = {
   uri: REALM,
