@@ -6,6 +6,7 @@ import { formBodies, jsonBodies, msgpackBodies } from './targets/bodies.ts'
 import { documents, manifests } from './targets/documents.ts'
 import { expressions } from './targets/expressions.ts'
 import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
+import { mediaTypes } from './targets/media-types.ts'
 import { proxyHeaders } from './targets/proxy-headers.ts'
 import { relayedMessages } from './targets/relayed-messages.ts'
 import { requestHeads } from './targets/request-heads.ts'
@@ -22,6 +23,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   upstreamResponses,
   upstreamSequences,
   proxyHeaders,
+  mediaTypes,
   msgpackBodies,
   jsonBodies,
   formBodies,
