@@ -10,7 +10,6 @@ import { Limiter } from '../../base/limiter.ts'
 import { SecureContexts } from './client/connections.ts'
 import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
-import { findDecisions, type FleetDecisions } from './find-decisions.ts'
 import { createContentShare } from './sync/loaded-contents.ts'
 import { ManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
@@ -164,11 +163,6 @@ export class Fleet {
 
   reports(): readonly DataPlaneReport[] {
     return Array.from(this.#workers.values(), ({ report }) => report)
-  }
-
-  /** How requests with this id were decided, as the data planes have kept it. Never rejects. */
-  findDecisions(id: string): Promise<FleetDecisions> {
-    return findDecisions(this.reachable(), id)
   }
 
   /** Those that a person may ask something. */

@@ -14,14 +14,8 @@ const reachable = (name: string, isShared: boolean, client: Partial<Client>): Re
   client: client as Client,
 })
 
-const pagesOf = (gateways: readonly Reachable[], more: Partial<FoundFleet> = {}) =>
-  fleetPages({
-    fleet: () => ({
-      reachable: () => gateways,
-      findDecisions: () => Promise.reject(new Error('unexpected')),
-      ...more,
-    }),
-  })
+const pagesOf = (gateways: readonly Reachable[]) =>
+  fleetPages({ fleet: () => ({ reachable: () => gateways }) })
 
 describe('the pages that ask gateways', () => {
   it('ask the shared pool before 64 sidecars whose names come first', async () => {
@@ -41,23 +35,11 @@ describe('the pages that ask gateways', () => {
 
   it('are at work for four requests at one time, of all pages together', async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    const nothing = { gateways: [], asked: 1, answered: 1, silent: [] }
-    const pages = pagesOf(
-      [
-        reachable('pool', true, {
-          failures: async () => {
-            await promise
-            return { result: 'ok', value: [], etag: undefined }
-          },
-        }),
-      ],
-      {
-        findDecisions: async () => {
-          await promise
-          return nothing
-        },
-      },
-    )
+    const answer = async () => {
+      await promise
+      return { result: 'ok', value: [], etag: undefined } as const
+    }
+    const pages = pagesOf([reachable('pool', true, { failures: answer, why: answer })])
     const ask = async (path: string, ...values: readonly string[]) => pages[path]?.(...values)
     const why = () => ask('/why/:id', 'some-id', '')
     const waiting = [why(), why(), why(), ask('/why', '')]

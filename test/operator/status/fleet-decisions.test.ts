@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { findDecisions } from '../../../operator/fleet/find-decisions.ts'
 import { ManagementClient } from '../../../operator/fleet/management-client.ts'
 import type { Page } from '../../../operator/status/page.ts'
-import { whyPage, type WhySources } from '../../../operator/status/why-page.ts'
+import { fleetPages, type FleetSources } from '../../../operator/status/fleet-pages.ts'
 import { aDecision } from '../../support/a-decision.ts'
 
 const closing: (() => Promise<void>)[] = []
@@ -35,11 +35,11 @@ const gateway = async (name: string, status: number, body: string) => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  return { name, client, isShared: true }
+  return { name, client, isShared: true, isReady: true }
 }
 
-const pageOf = async (sources: WhySources, id: string): Promise<Page> => {
-  const page = await whyPage(sources)['/why/:id']?.(id)
+const pageOf = async (sources: FleetSources, id: string): Promise<Page> => {
+  const page = await fleetPages(sources)['/why/:id']?.(id)
   if (page === undefined || page === 'not found') throw new Error('there is no such page')
   return page
 }
@@ -60,7 +60,7 @@ describe('/why/ID of the operator', () => {
       gateway('huge', 200, JSON.stringify({ decisions: [{ id: 'x'.repeat(300_000) }] })),
     ])
     const decisions = [KEPT_DECISION]
-    expect(await pageOf({ find: (id) => findDecisions(gateways, id) }, 'a/b')).toEqual({
+    expect(await pageOf({ fleet: () => ({ reachable: () => gateways }) }, 'a/b')).toEqual({
       json: {
         gateways: [
           { name: 'one', decisions },
@@ -90,25 +90,27 @@ describe('/why/ID of the operator', () => {
 
   it('is 404 if no gateway keeps any, and says how many have answered', async () => {
     const gateways = [await gateway('one', 404, NOT_KEPT), await gateway('two', 500, '')]
-    expect(await pageOf({ find: (id) => findDecisions(gateways, id) }, 'some-id')).toMatchObject({
-      status: 404,
-      json: {
-        code: 'svc.error.not_found',
-        message: expect.stringContaining('1 of 2 gateways have answered'),
+    expect(await pageOf({ fleet: () => ({ reachable: () => gateways }) }, 'some-id')).toMatchObject(
+      {
+        status: 404,
+        json: {
+          code: 'svc.error.not_found',
+          message: expect.stringContaining('1 of 2 gateways have answered'),
+        },
       },
-    })
+    )
   })
 
   it.each(['', 'a b', 'ä', 'x'.repeat(129)])('is 400 for %j, and asks no gateway', async (id) => {
-    const find = (): never => {
+    const fleet = (): never => {
       throw new Error('asked')
     }
-    expect(await pageOf({ find }, id)).toMatchObject({ status: 400 })
+    expect(await pageOf({ fleet }, id)).toMatchObject({ status: 400 })
   })
 
   it('of a standby names the leader', async () => {
     const leader = () => ({ role: 'standby', leader: null, message: 'pod-1 leads' }) as const
-    expect(await pageOf({ find: () => undefined, leader }, 'some-id')).toEqual({
+    expect(await pageOf({ fleet: () => undefined, leader }, 'some-id')).toEqual({
       fault: 'pod-1 leads',
     })
   })
