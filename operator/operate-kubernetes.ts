@@ -312,12 +312,7 @@ const createController = (
     validating: validatingOf(settings),
     deletedRealmMs: settings.deletedRealmSeconds * 1000,
     compiler: (onResult) => new CachingCompiler({ compiler, onResult, log }),
-    leaderOnlyTasks: [
-      realmKeys,
-      ...leaderOnlyTasks,
-      leaderOnlyTaskOf(writer),
-      leaderOnlyTaskOf(events),
-    ],
+    leaderOnlyTasks: [realmKeys, ...leaderOnlyTasks, writer, events],
     onStatus: (status) => {
       writer.update(status)
       events.update(status)
@@ -327,15 +322,6 @@ const createController = (
     },
   })
 }
-
-const leaderOnlyTaskOf = (writer: { start: () => void; stop: () => void }): LeaderOnlyTask => ({
-  lead: () => {
-    writer.start()
-  },
-  follow: () => {
-    writer.stop()
-  },
-})
 
 const validatingOf = (settings: OperatorSettings): ControllerOptions['validating'] => ({
   className: settings.class,

@@ -45,13 +45,13 @@ export class StatusEvents {
   }
 
   /** Our leader term begins: what the statuses in the API say was reported by an earlier leader. */
-  start(): void {
+  lead(): void {
     this.#forget()
     this.#isLeading = true
     this.#recorder.start()
   }
 
-  stop(): void {
+  follow(): void {
     this.#forget()
     this.#isLeading = false
     this.#recorder.stop()

@@ -54,7 +54,7 @@ const NONE: OperatorStatus['resources'] = new Map()
  * Level-triggered: a write that fails is retried until it succeeds or is not needed any more.
  * @example
  * const writer = new StatusWriter({ api, fieldManager: 'svc-operator', clock, log })
- * writer.start(); writer.update(controller.status)
+ * writer.lead(); writer.update(controller.status)
  */
 export class StatusWriter {
   readonly #options: StatusWriterOptions
@@ -114,14 +114,14 @@ export class StatusWriter {
   }
 
   /** Our leader term begins. */
-  start(): void {
+  lead(): void {
     if (this.#term !== undefined) return
     this.#term = Symbol('leader term')
     if (this.#latest !== undefined) this.update(this.#latest)
   }
 
   /** Our leader term is over: nothing is written from now on, and results of writes under way are ignored. */
-  stop(): void {
+  follow(): void {
     this.#term = undefined
     this.#cancelSpacing?.()
     this.#cancelSpacing = undefined

@@ -46,21 +46,38 @@ interface Words {
   readonly fix: string
 }
 
-const ISSUER = 'correct issuer, or start it'
-
-const WORDS = {
-  refused: { words: 'its issuer can not be reached, or refuses connections', fix: ISSUER },
-  dns: { words: 'the name of its issuer is not found', fix: 'correct issuer' },
+/**
+ * How a server can't be reached.
+ * @param field of the Realm that has its address
+ */
+const unreachable = (server: string, field: string): Record<Unreachable, Words> => ({
+  refused: {
+    words: `its ${server} can not be reached, or refuses connections`,
+    fix: `correct ${field}, or start it`,
+  },
+  dns: { words: `the name of its ${server} is not found`, fix: `correct ${field}` },
   tls: {
-    words: 'the TLS handshake with its issuer fails',
-    fix: 'correct issuer, give its CA as ca, or have it renew its certificate',
+    words: `the TLS handshake with its ${server} fails`,
+    fix: `correct ${field}, give its CA as ca, or have it renew its certificate`,
   },
   denied: {
-    words: 'its issuer is not an allowed destination',
-    fix: 'correct issuer, or allow it (--upstream-allow, --upstream-deny of the gateway)',
+    words: `its ${server} is not an allowed destination`,
+    fix: `correct ${field}, or allow it (--upstream-allow, --upstream-deny of the gateway)`,
   },
-  timeout: { words: 'its issuer does not answer within 5 s', fix: ISSUER },
-  reset: { words: 'what listens at its issuer does not answer in HTTP', fix: 'correct issuer' },
+  timeout: {
+    words: `its ${server} does not answer within 5 s`,
+    fix: `correct ${field}, or start it`,
+  },
+  reset: {
+    words: `what listens at its ${server} does not answer in HTTP`,
+    fix: `correct ${field}`,
+  },
+})
+
+type Unreachable = 'refused' | 'dns' | 'tls' | 'denied' | 'timeout' | 'reset'
+
+const WORDS = {
+  ...unreachable('issuer', 'issuer'),
   plain_http: {
     words: 'its issuer, or an endpoint that it names, is http',
     fix: 'use https, or set allowUnsafeHttp where that is safe',
@@ -77,7 +94,7 @@ const WORDS = {
     words: 'its metadata names another issuer',
     fix: 'write issuer exactly as its metadata does, with or without a slash at the end',
   },
-} as const satisfies Record<ProviderCause, Words>
+} satisfies Record<ProviderCause, Words>
 
 const credentialWords = ({ credential, cause, found }: FailingCredential): string => {
   const { words, fix } = CREDENTIAL_WORDS[cause]
@@ -85,27 +102,8 @@ const credentialWords = ({ credential, cause, found }: FailingCredential): strin
   return `credential '${credential.slice(0, MAX_NAME)}': ${words}${instead}: ${fix}`
 }
 
-const ENDPOINT = 'correct tokenEndpoint, or start it'
-
 const CREDENTIAL_WORDS = {
-  refused: {
-    words: 'its token endpoint can not be reached, or refuses connections',
-    fix: ENDPOINT,
-  },
-  dns: { words: 'the name of its token endpoint is not found', fix: 'correct tokenEndpoint' },
-  tls: {
-    words: 'the TLS handshake with its token endpoint fails',
-    fix: 'correct tokenEndpoint, give its CA as ca, or have it renew its certificate',
-  },
-  denied: {
-    words: 'its token endpoint is not an allowed destination',
-    fix: 'correct tokenEndpoint, or allow it (--upstream-allow, --upstream-deny of the gateway)',
-  },
-  timeout: { words: 'its token endpoint does not answer within 5 s', fix: ENDPOINT },
-  reset: {
-    words: 'what listens at its token endpoint does not answer in HTTP',
-    fix: 'correct tokenEndpoint',
-  },
+  ...unreachable('token endpoint', 'tokenEndpoint'),
   status: {
     words: 'its token endpoint answers with a status that is neither a token nor an OAuth error',
     fix: 'correct tokenEndpoint',
@@ -135,4 +133,4 @@ const CREDENTIAL_WORDS = {
     words: 'its certificate expires soon, requests are still sent with it',
     fix: 'renew it in its Secret',
   },
-} as const satisfies Record<CredentialCause, Words>
+} satisfies Record<CredentialCause, Words>

@@ -55,7 +55,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
   }, RESTART_MS)
 
   afterEach(() => {
-    for (const writer of writers.splice(0)) writer.stop()
+    for (const writer of writers.splice(0)) writer.follow()
   })
 
   afterAll(async () => {
@@ -77,7 +77,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
   const aWriter = (clock: Clock = SYSTEM_CLOCK, log: Log = createSilentLog()): StatusWriter => {
     const writer = new StatusWriter({ api, fieldManager: 'svc-operator', clock, log })
     writers.push(writer)
-    writer.start()
+    writer.lead()
     return writer
   }
 

@@ -299,19 +299,19 @@ describe('one status after the other', () => {
   it('is reported while we lead, and not before the resources were read', () => {
     const { events, calls } = aTeller()
     events.update(statusOf(aStatus()))
-    events.start()
+    events.lead()
     events.update({ ...statusOf(aStatus()), isReady: false })
     expect(calls).toEqual(['start'])
     events.update(statusOf(aStatus()))
     events.update(statusOf(aStatus(), aStatus({ name: 'other', conditions: [INVALID] })))
-    events.stop()
+    events.follow()
     events.update(statusOf(aStatus({ name: 'third' })))
     expect(calls).toEqual(['start', 'Programmed shop', 'Rejected other', 'stop'])
   })
 
   it('is reported again when it was deleted and recreated', () => {
     const { events, calls } = aTeller()
-    events.start()
+    events.lead()
     events.update(statusOf(aStatus({ conditions: [INVALID] })))
     events.update(statusOf())
     events.update(statusOf(aStatus({ conditions: [INVALID] })))
@@ -321,7 +321,7 @@ describe('one status after the other', () => {
   it('is reported after ten seconds where references are still missing, without another change', () => {
     const { events, calls, clock } = aTeller()
     const lacking = { conditions: ['ResolvedRefs=False:SecretNotFound:there is no Secret'] }
-    events.start()
+    events.lead()
     events.update(statusOf(aStatus(lacking), aStatus({ ...lacking, name: 'gone' })))
     clock.advance(5_000)
     events.update(statusOf(aStatus(lacking), aStatus({ ...lacking, name: 'late' })))
@@ -330,7 +330,7 @@ describe('one status after the other', () => {
     clock.advance(10_000)
     expect(calls).toEqual(['start', 'Unresolved shop', 'Unresolved late'])
     events.update(statusOf(aStatus({ ...lacking, name: 'last' })))
-    events.stop()
+    events.follow()
     expect(clock.pending).toBe(0)
   })
 })

@@ -80,7 +80,7 @@ const readBack = (
 describe('a status', () => {
   it('is applied whole, to the status of the very resource', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(
       statusOf(
         aStatus({
@@ -264,7 +264,7 @@ describe('what is released', () => {
     const { writer, applied, faults, body, pass } = aWriter(undefined, 5, 'here/svc-operator')
     Object.assign(body, { spec, status })
     faults.push(conflict())
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus(RELEASED)))
     await pass(120_000)
     expect(applied).toHaveLength(writes)
@@ -276,7 +276,7 @@ describe('what is released', () => {
     const { writer, applied, faults, body, pass } = aWriter(undefined, 5, 'here/svc-operator')
     body.spec = { gatewayClassName: 'nginx' }
     faults.push(conflict())
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(120_000)
     expect(applied).toHaveLength(1)
@@ -298,7 +298,7 @@ describe('a rollout of the gateways of a thousand documents', () => {
     '%s',
     async (_title, stepMs, mostEach) => {
       const { writer, applied, pass } = aWriter()
-      writer.start()
+      writer.lead()
       writer.update(at('4/4'))
       await pass(120_000)
       expect(applied).toHaveLength(DOCUMENTS)
@@ -326,7 +326,7 @@ describe('a rollout of the gateways of a thousand documents', () => {
 
   it('ends with the count that is', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(at('4/4'))
     await pass(120_000)
     for (const gateways of ['4/5', '5/5']) {
@@ -343,7 +343,7 @@ describe('a rollout of the gateways of a thousand documents', () => {
 describe('nothing is written', () => {
   it('where the API says it already', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     const good = aStatus({ more: { programmed: { generation: 1, digest: 'd' } } })
     writer.update(
       statusOf(
@@ -366,7 +366,7 @@ describe('nothing is written', () => {
   it('of what has changed back within a moment', async () => {
     const { writer, applied, pass } = aWriter()
     const recorded = { conditions: aStatus().conditions }
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus({ recorded, conditions: ['Accepted=True'] })))
     await pass(50)
     writer.update(statusOf(aStatus({ recorded })))
@@ -376,7 +376,7 @@ describe('nothing is written', () => {
 
   it('again while the resource is read as it was before, or as it was written', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     const old = { conditions: [aCondition('Accepted=Unknown:Pending:x')] }
     for (const version of ['10', '10', 'w1']) {
       writer.update(statusOf(aStatus({ recorded: old, metadata: { resourceVersion: version } })))
@@ -394,7 +394,7 @@ describe('nothing is written', () => {
 
   it('where what we wrote comes back, however often, and the status is validated again without it', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     let conditions: StatusOptions['conditions'] & object = ['Accepted=True']
     const validated = aStatus({ conditions })
     writer.update(statusOf(validated))
@@ -417,7 +417,7 @@ describe('nothing is written', () => {
 
   it('for other words, until a minute after the last write', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     for (let i = 0; i < 200; i += 1) {
       writer.update(statusOf(aStatus(rejectedBy(`refused by plane-${i}: x`))))
       await pass(500)
@@ -432,8 +432,8 @@ describe('nothing is written', () => {
     const { writer, applied, pass } = aWriter()
     writer.update(many(3))
     await pass(1_000)
-    writer.start()
-    writer.start()
+    writer.lead()
+    writer.lead()
     await pass(1_000)
     expect(applied).toHaveLength(3)
     writer.update({ ...many(5), isReady: false })
@@ -445,7 +445,7 @@ describe('nothing is written', () => {
 describe('it is written again', () => {
   it('when somebody else has changed it', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(1_000)
     const recorded = { conditions: [aCondition('Accepted=False:Invalid:by hand')] }
@@ -456,7 +456,7 @@ describe('it is written again', () => {
 
   it('when somebody else has changed it, which alone is logged', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     const validated = aStatus()
     writer.update(statusOf(validated))
     await pass(1_000)
@@ -479,7 +479,7 @@ describe('it is written again', () => {
 
   it('for another resource of the same name', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(1_000)
     writer.update(statusOf(aStatus({ metadata: { uid: 'another' } })))
@@ -492,7 +492,7 @@ describe('it is written again', () => {
 
   it('when it changes while it is being written: once, with the last of it', async () => {
     const { writer, applied, under, pass } = aWriter(createSilentLog(), 3_000)
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(200)
     for (const reason of ['Invalid', 'TooLarge', 'Conflicted']) {
@@ -510,7 +510,7 @@ describe('it is written again', () => {
 describe('the API is spared', () => {
   it('125 a second, whatever changes', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(many(300))
     await pass(1_100)
     expect(applied.length).toBeGreaterThan(100)
@@ -522,7 +522,7 @@ describe('the API is spared', () => {
 
   it('one edit does not wait behind a thousand others, nor do they wait for edits', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(many(1000))
     await pass(1_000)
     const edit = aStatus({ name: 'edit' })
@@ -545,7 +545,7 @@ describe('the API is spared', () => {
         aStatus({ name: `edit${i}`, metadata: { ...metadata, generation: round } }),
       )
     const team = aStatus({ name: 'shop' })
-    writer.start()
+    writer.lead()
     for (let round = 1; round <= 200; round += 1) {
       const hostile = [...crowd, ...edits(round)]
       // It neither came last, nor has it waited for longest.
@@ -559,7 +559,7 @@ describe('the API is spared', () => {
 
   it('sixteen at once, when it is slow', async () => {
     const { writer, under, pass } = aWriter(createSilentLog(), 20_000)
-    writer.start()
+    writer.lead()
     writer.update(many(30))
     await pass(15_000)
     expect(under.most).toBe(16)
@@ -569,7 +569,7 @@ describe('the API is spared', () => {
 
   it('what goes away before its turn is not written', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(many(50))
     await pass(300)
     writer.update(statusOf())
@@ -584,7 +584,7 @@ describe('a write fails', () => {
   it.each([0, 408, 429, 500, 503])('with %i: tried until it stands there', async (status) => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(...Array.from({ length: 6 }, () => new ApiError('no', { status })))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(1_000)
     expect(writer.facts).toMatchObject({ pending: 1, failing: 1 })
@@ -597,7 +597,7 @@ describe('a write fails', () => {
     const { writer, applied, faults, pass } = aWriter()
     writer.retry()
     faults.push(...Array.from({ length: 12 }, () => new ApiError('no', { status: 0 })))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus(), aStatus({ name: 'other' })))
     await pass(8_000)
     const { length } = applied
@@ -615,7 +615,7 @@ describe('a write fails', () => {
   it('since the resource has changed: at once, as it stands there now', async () => {
     const { writer, applied, faults, pass, looks } = aWriter()
     faults.push(new ApiError('conflict', { status: 409 }))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(200)
     expect(applied.map(({ object }) => object['metadata'])).toMatchObject([
@@ -632,7 +632,7 @@ describe('a write fails', () => {
   it('since it changes all the time: tried until it stands there', async () => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(...Array.from({ length: 6 }, () => new ApiError('conflict', { status: 409 })))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(60_000)
     expect(applied).toHaveLength(7)
@@ -643,7 +643,7 @@ describe('a write fails', () => {
     const { writer, applied, faults, pass, live } = aWriter()
     live.uid = 'another'
     faults.push(new ApiError('conflict', { status: 409 }))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(60_000)
     expect(applied).toHaveLength(1)
@@ -655,10 +655,10 @@ describe('a write fails', () => {
   it('and not a second time when our turn has ended meanwhile', async () => {
     const { writer, applied, faults, pass } = aWriter(createSilentLog(), 1_000)
     faults.push(new ApiError('conflict', { status: 409 }))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(500)
-    writer.stop()
+    writer.follow()
     await pass(10_000)
     expect(applied).toHaveLength(1)
   })
@@ -666,7 +666,7 @@ describe('a write fails', () => {
   it('and what has changed meanwhile is what is written', async () => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(new ApiError('no', { status: 500, retryAfterMs: 10_000 }))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(1_000)
     writer.update(statusOf(aStatus({ conditions: ['Accepted=False:Invalid:x'] })))
@@ -680,7 +680,7 @@ describe('a write fails', () => {
   it('since the resource has gone: not tried until it is read again', async () => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(new ApiError('gone', { status: 404 }))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(120_000)
     writer.update(statusOf(aStatus({ conditions: ['Accepted=True'] })))
@@ -697,7 +697,7 @@ describe('a write fails', () => {
     const log: Log = { ...createSilentLog(), warn: (_message, fields) => lines.push(fields) }
     const { writer, applied, faults, pass } = aWriter(log)
     faults.push(...Array.from({ length: 6 }, () => new ApiError('no', { status })))
-    writer.start()
+    writer.lead()
     writer.update(many(3))
     await pass(10_000)
     expect(applied).toHaveLength(3)
@@ -711,7 +711,7 @@ describe('a write fails', () => {
   it('by an error of ours: logged, and tried slowly', async () => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(new TypeError('a bug'))
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(20_000)
     expect(applied).toHaveLength(1)
@@ -733,11 +733,11 @@ describe('our leader term is over', () => {
   it('nothing more is written, and a response that comes then is forgotten', async () => {
     const { writer, applied, faults, pass } = aWriter(createSilentLog(), 2_000)
     faults.push(new ApiError('no', { status: 500 }))
-    writer.start()
+    writer.lead()
     writer.update(many(20))
     await pass(400)
     const { length } = applied
-    writer.stop()
+    writer.follow()
     writer.update(many(20))
     await pass(120_000)
     expect(applied).toHaveLength(length)
@@ -746,11 +746,11 @@ describe('our leader term is over', () => {
 
   it('what the next turn finds in the API is what counts, not what was written in this one', async () => {
     const { writer, applied, pass } = aWriter()
-    writer.start()
+    writer.lead()
     writer.update(statusOf(aStatus()))
     await pass(1_000)
-    writer.stop()
-    writer.start()
+    writer.follow()
+    writer.lead()
     await pass(1_000)
     expect(applied).toHaveLength(1)
     writer.update(statusOf(aStatus()))

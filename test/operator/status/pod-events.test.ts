@@ -70,7 +70,7 @@ describe('a data plane that is kept out of service', () => {
     const status = { ...statusOf(), dataPlanes: [WITHHELD] }
     events.update(status)
     expect(recorded).toEqual([])
-    events.start()
+    events.lead()
     events.update(status)
     events.update(status)
     expect(recorded.map(({ regarding }) => regarding.name)).toEqual(['gw-1'])
