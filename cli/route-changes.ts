@@ -1,5 +1,6 @@
 // Compares two lists of routes, and decides for each change whether it loosens security. Pure.
 
+import { isWiderCors } from '../language/explain/explain-cors.ts'
 import { type RouteRow, WEB_SOCKET_ACTION } from '../language/explain/list-routes.ts'
 
 export interface RouteChange {
@@ -13,7 +14,7 @@ export interface RouteChange {
 }
 
 export interface RouteDifference {
-  readonly what: 'action' | 'security' | 'realm' | 'document'
+  readonly what: (typeof COMPARED)[number]
   /** Empty: there was none. */
   readonly before: string
   readonly after: string
@@ -93,7 +94,7 @@ const placeOf = ({
 
 const orderOf = ({ host, path, method }: RouteChange): string => `${host} ${path} ${method}`
 
-const COMPARED = ['action', 'security', 'realm', 'document'] as const
+const COMPARED = ['action', 'security', 'cors', 'realm', 'document'] as const
 
 /** Of a route that comes or goes: what it does and who may call it. */
 const differencesOf = (
@@ -102,7 +103,7 @@ const differencesOf = (
 ): readonly RouteDifference[] =>
   COMPARED.flatMap((what) => {
     const isOnlySide = before === undefined || after === undefined
-    if (isOnlySide && what !== 'action' && what !== 'security') return []
+    if (isOnlySide && (what === 'realm' || what === 'document')) return []
     const [left, right] = [before?.[what] ?? '', after?.[what] ?? '']
     return left === right ? [] : [{ what, before: left, after: right }]
   })
@@ -115,7 +116,9 @@ const OPEN = 'none'
  * alternative away.
  */
 const isLooser = (before: MethodRow | undefined, after: MethodRow): boolean => {
-  if (before === undefined || alternativesOf(before.security).includes(OPEN)) return false
+  if (before === undefined) return false
+  if (isWiderCors(before.cors, after.cors)) return true
+  if (alternativesOf(before.security).includes(OPEN)) return false
   if (before.realm !== after.realm) return true
   return before.security !== after.security && !isStricter(before.security, after.security)
 }

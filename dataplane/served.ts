@@ -2,7 +2,7 @@
 // the dispatcher, which runs it. `P` is whatever the dispatcher builds of an operation at its first use.
 
 import type { CompiledSecurity } from '../language/compile/security.ts'
-import type { CompiledOperation, VersionParts } from '../language/compiled.ts'
+import type { CompiledCors, CompiledOperation, VersionParts } from '../language/compiled.ts'
 import type { Method, Scheme } from '../language/document.ts'
 import type { EndpointRoute } from '../language/routes/endpoint-routes.ts'
 import type { Template } from '../language/expression/template.ts'
@@ -54,6 +54,7 @@ export interface ServedPath<P> {
   readonly schemes: readonly Scheme[]
   readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
   loadHeaders(): Template
+  loadCors(): CompiledCors | undefined
 }
 
 /** An operation, prepared or not: the dispatcher's cache sets and clears `prepared`. */

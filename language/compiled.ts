@@ -8,6 +8,7 @@ import type { Method, Scheme } from './document.ts'
 import type { ContextRead } from './expression/reads.ts'
 import type { Template } from './expression/template.ts'
 import type { HostPattern } from './routes/host-pattern.ts'
+import type { OriginPattern } from './routes/origin.ts'
 import type { PathPattern } from './routes/path-pattern.ts'
 
 /** What an API says of itself; `compile/api-parts.ts` says from which keys each is compiled. */
@@ -68,6 +69,8 @@ export interface CompiledPath {
   readonly schemes: readonly Scheme[]
   /** For 405 and for OPTIONS that the document does not declare. */
   readonly headers: Template
+  /** For the same, and for preflights of methods that it does not have. */
+  readonly cors: CompiledCors | undefined
   readonly operations: Readonly<Partial<Record<Method, CompiledOperation>>>
 }
 
@@ -84,6 +87,20 @@ export interface OperationParts<T = Template> {
   readonly headers: T
   readonly body: BodyLimits
   readonly limits: CallLimits<T>
+  readonly cors?: CompiledCors | undefined
+}
+
+/** Which pages of other origins may call, and read what comes. */
+export interface CompiledCors {
+  readonly origins: readonly OriginPattern[] | 'any'
+  /** Upper case; left out: those of the path. */
+  readonly methods?: readonly string[]
+  /** Lower case, beside those that need no permission; `any`: those that a page asks for. */
+  readonly headers: readonly string[] | 'any'
+  /** Lower case. */
+  readonly exposed: readonly string[]
+  readonly credentials: boolean
+  readonly maxAgeSeconds?: number
 }
 
 /** Of one method of a path. */

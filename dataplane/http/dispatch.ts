@@ -1,8 +1,9 @@
 // Dispatches a request, the hot path: it matches it against the current route table, performs only the steps that the
 // document needs, and sends one response. Nothing awaits unless a body must be read or an action waits.
 
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
+import type { CompiledCors } from '../../language/compiled.ts'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../../language/router/match.ts'
@@ -18,7 +19,8 @@ import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
 import { pickContentType, writtenType } from '../../language/routes/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
-import { type Found, pathHeaders } from './response/path-headers.ts'
+import { preflightHeaders, type Preflight, withCors } from './response/cors.ts'
+import { type Found, pathCors, pathHeaders } from './response/path-headers.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead } from './request/head.ts'
@@ -100,12 +102,14 @@ const route = (
     return
   }
   const found = find(options, incomingRequest)
-  const { request, scheme } = incomingRequest
-  const selected = selectRoute<OperationSlot<PreparedOperation>, Path, ServedEndpoint>(
-    found.match,
-    scheme,
-    toMethod(request.method),
-  )
+  const { request } = incomingRequest
+  const preflight = preflightOf(request)
+  const cors = preflight && corsOf(found, cache, preflight)
+  if (preflight !== undefined && cors !== undefined) {
+    serveUnserved(options, found, 'OPTIONS', (allow) => preflightHeaders(cors, preflight, allow))
+    return
+  }
+  const selected = select(found, request.method)
   if (selected.kind === 'none') {
     serveUnserved(options, found, selected.lacks)
     return
@@ -152,19 +156,43 @@ const serveMatched = (
       abandonOperation(matched, observer)
     },
     fail: (error) => {
-      refuseUnmatched(options, incomingRequest, error, [])
+      const { cors } = matched.fields
+      refuseUnmatched(options, incomingRequest, error, cors === undefined ? [] : withCors([], cors))
     },
   })
 }
 
+/** undefined: the request is no preflight (Fetch §4.8). */
+const preflightOf = ({ method, headers }: IncomingMessage): Preflight | undefined => {
+  if (method !== 'OPTIONS') return undefined
+  const { origin } = headers
+  const asked = headers['access-control-request-method']
+  if (origin === undefined || asked === undefined) return undefined
+  return { origin, method: asked, headers: headers['access-control-request-headers'] }
+}
+
+/** The one of the operation that a page wants to call, also where OPTIONS is declared. */
+const corsOf = (
+  found: Found,
+  cache: OperationCache<PreparedOperation>,
+  { method }: Preflight,
+): CompiledCors | undefined => {
+  const selected = select(found, method)
+  if (selected.kind === 'endpoint') return undefined
+  return selected.kind === 'operation' ? cache.get(selected.slot).shape.cors : pathCors(found)
+}
+
+const select = ({ incomingRequest, match: matched }: Found, method: string | undefined) =>
+  selectRoute<OperationSlot<PreparedOperation>, Path, ServedEndpoint>(
+    matched,
+    incomingRequest.scheme,
+    toMethod(method),
+  )
+
 /** False: this request needs an exchange, for its body, its Accept, or because it is the first of its type. */
 const serveFixed = (
   options: DispatchOptions,
-  {
-    incomingRequest,
-    operation,
-    language,
-  }: Pick<Matched, 'incomingRequest' | 'operation' | 'language'>,
+  { incomingRequest, operation, fields }: Pick<Matched, 'incomingRequest' | 'operation' | 'fields'>,
 ): boolean => {
   const { head, request, response } = incomingRequest
   if (hasBody(head)) return false
@@ -173,7 +201,7 @@ const serveFixed = (
     offered === undefined ? undefined : operation.fixed.get(writtenType(offered, head.accept))
   if (fixed === undefined) return false
   const isHead = request.method === 'HEAD'
-  const bytes = writeWhole(response, fixed, { requestId: incomingRequest.id, language }, isHead)
+  const bytes = writeWhole(response, fixed, fields, isHead)
   report(options, incomingRequest, operation, { status: fixed.status, bytes })
   return true
 }
@@ -198,7 +226,12 @@ const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
 
 /** Answers or refuses a request whose path no operation serves, by the steps of the path. */
-const serveUnserved = (options: DispatchOptions, found: Found, lacks: Lacks): void => {
+const serveUnserved = (
+  options: DispatchOptions,
+  found: Found,
+  lacks: Lacks,
+  preflight?: UnservedRequest['preflight'],
+): void => {
   const { incomingRequest, match: matched } = found
   const { request, head, scheme } = incomingRequest
   const unserved: UnservedRequest = {
@@ -206,6 +239,7 @@ const serveUnserved = (options: DispatchOptions, found: Found, lacks: Lacks): vo
     schemes: schemesOf(matched),
     allow: allowOf(matched, scheme),
     headers: () => pathHeaders(found),
+    preflight,
   }
   const stepRequest: StepRequest = {
     head,

@@ -10,6 +10,8 @@ import type { DispatchOptions, IncomingRequest, Served } from './incoming-reques
 import type { Guard } from './operation-shape.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead } from './request/head.ts'
+import { corsHeaders } from './response/cors.ts'
+import type { RequestFields } from './response/own-headers.ts'
 import type { StepRequest, Verdict } from './steps/request-step.ts'
 
 /** An operation of a document, and the route to it. */
@@ -24,6 +26,7 @@ export interface Matched {
   readonly selected: Selected<PreparedOperation>
   readonly operation: PreparedOperation
   readonly language: string
+  readonly fields: RequestFields
 }
 
 export class MatchedRequest implements Matched, StepRequest {
@@ -32,6 +35,7 @@ export class MatchedRequest implements Matched, StepRequest {
   readonly selected: Selected<PreparedOperation>
   readonly operation: PreparedOperation
   readonly language: string
+  readonly fields: RequestFields
   readonly #options: DispatchOptions
   #isNegotiated = false
   #offered: ContentType | undefined = undefined
@@ -47,6 +51,12 @@ export class MatchedRequest implements Matched, StepRequest {
     this.selected = selected
     this.operation = operation
     this.language = pickLanguage(incomingRequest.head.acceptLanguage, operation.shape.languages)
+    const { cors } = operation.shape
+    this.fields = {
+      requestId: incomingRequest.id,
+      language: this.language,
+      cors: cors && corsHeaders(cors, incomingRequest.request.headers.origin),
+    }
     this.#options = options
   }
 

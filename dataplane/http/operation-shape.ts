@@ -3,6 +3,7 @@
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type {
   BodyLimits,
+  CompiledCors,
   CompiledOperation,
   ContentType,
   StatusCodes,
@@ -53,6 +54,7 @@ export interface OperationShape {
   /** Value of `Vary`: what the response is negotiated by. */
   readonly vary: string | undefined
   readonly headMemo: HeadMemo
+  readonly cors: CompiledCors | undefined
   /** Of the version. */
   readonly languages: readonly string[]
   readonly deprecation: ServedVersion['deprecation']

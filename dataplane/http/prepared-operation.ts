@@ -137,6 +137,7 @@ const shapeOf = (
     isFixed: response.isFixed && onResult.isConstant,
     vary,
     headMemo: headMemoOf({ headers: onResult.headers.constant, vary, deprecation }),
+    cors: operation.cors && internData(operation.cors),
     languages,
     deprecation,
     statusCodes,
@@ -209,5 +210,6 @@ const varyOf = (
   if (offersOf(operation.provides).length > 1 || events !== 'none') names.push('accept')
   if (version.languages.length > 1) names.push('accept-language')
   if (isRedirecting(operation.security)) names.push('cookie', 'sec-fetch-dest', 'sec-fetch-mode')
+  if (operation.cors !== undefined) names.push('origin')
   return names.length === 0 ? undefined : names.join(', ')
 }

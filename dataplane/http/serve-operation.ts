@@ -60,9 +60,8 @@ const openExchange = (admission: MatchedRequest, observer: ExchangeObserver): Ht
   return exchange
 }
 
-const envelopeOf = ({ incomingRequest, operation, language }: MatchedRequest): Envelope => ({
-  requestId: incomingRequest.id,
-  language,
+const envelopeOf = ({ operation, fields }: MatchedRequest): Envelope => ({
+  ...fields,
   deprecation: operation.shape.deprecation,
   vary: operation.shape.vary,
   memo: operation.shape.headMemo,

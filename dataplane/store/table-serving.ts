@@ -5,7 +5,7 @@ import { internData } from '../../base/intern.ts'
 import { levelParts } from '../../language/compile/level-part.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import { VERSION_PARTS } from '../../language/compile/version-parts.ts'
-import type { CompiledOperation, StatusCodes } from '../../language/compiled.ts'
+import type { CompiledCors, CompiledOperation, StatusCodes } from '../../language/compiled.ts'
 import type { Method, Scheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
@@ -202,6 +202,10 @@ class TablePath<P> extends TableRoute implements ServedPath<P>, Route<ServedPath
 
   loadHeaders(): Template {
     return this.unpack().headers
+  }
+
+  loadCors(): CompiledCors | undefined {
+    return this.unpack().cors
   }
 }
 

@@ -7,6 +7,7 @@ import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { instead, key, MAP, ref, restrictingKey } from '../schema/document-notation.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { readShape } from './folded.ts'
+import { CORS_PART } from './cors.ts'
 import { compileHeaders } from './headers.ts'
 import { type Find, finderOf, type InheritedKeys, type Levels } from './inheritance.ts'
 import { BODY_PART, CALL_LIMITS_PART } from './limits.ts'
@@ -64,6 +65,7 @@ const PARTS: { readonly [P in PartName]: OperationPart<P> } = {
   headers: HEADERS_PART,
   body: BODY_PART,
   limits: CALL_LIMITS_PART,
+  cors: CORS_PART,
 }
 
 const NAMES = Object.keys(PARTS) as readonly PartName[]

@@ -7,6 +7,7 @@ import { compileAction } from './action.ts'
 import { compileParts, findInherited, INHERITED_KEYS } from './operation-parts.ts'
 import type { PartDeps } from './operation-part.ts'
 import type { Levels } from './inheritance.ts'
+import { warnOfOwnCors } from './cors.ts'
 import { compileHeaders } from './headers.ts'
 import type { CompiledOperation, CompiledResponse, OperationParts } from '../compiled.ts'
 import type { Method } from '../document.ts'
@@ -21,6 +22,7 @@ import { toPlain } from './plain.ts'
 import { operationReads } from '../operation-reads.ts'
 import type { Scope } from './scope.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
+import type { WarnAt } from './warn-of-failures.ts'
 import { validatePart } from '../validate.ts'
 import { refuseUnsuitableTypes, usualTypes } from './unsuitable-types.ts'
 import { type Keys, warnOfFailures } from './warn-of-failures.ts'
@@ -67,6 +69,10 @@ export const compileOperation = (
   const compiled = assemble(pointer, parts, given)
   const uriName = ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action'
   const placeOf = placeIn(pointer, levels, deps)
+  const warn: WarnAt = (code, keys, message, culprit) => {
+    diagnostics.warning(code, placeOf(keys), message, culprit)
+  }
+  if (parts.cors !== undefined) warnOfOwnCors({ ...parts, onResult, onError }, warn)
   refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
     diagnostics.problem('invalid_value', placeOf(keys), message)
   })
@@ -80,9 +86,7 @@ export const compileOperation = (
       action: action.type,
     },
     uriName,
-    (code, keys, message, culprit) => {
-      diagnostics.warning(code, placeOf(keys), message, culprit)
-    },
+    warn,
   )
   return compiled
 }

@@ -4,6 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../environment.ts'
+import { compileCors } from './cors.ts'
 import { literalSegment, type PatternPlace } from './literal-segments.ts'
 import { keysOn } from './inheritance.ts'
 import { compileOperation, type PathDeps } from './operation.ts'
@@ -83,6 +84,7 @@ export const compilePath = (
     patterns: patterns ?? [],
     schemes: compileSchemes(find('schemes'), diagnostics),
     headers: compilePathHeaders(find, deps),
+    cors: compileCors(find('cors'), diagnostics),
     operations,
   }
   return { path, security }

@@ -21,6 +21,7 @@ import {
 import { writeHostPattern, writePathPattern } from '../router/write-pattern.ts'
 import { isKeysPath, KEYS_METHODS, KEYS_PATH } from '../routes/keys-path.ts'
 import { checkBody, checkCredentials, checkResponseType, checkSite } from './check-operation.ts'
+import { preflightIn, preflightText } from './explain-cors.ts'
 import type { Check, RouteExplanation, RouteTaken, TriedHost, Verdict } from './explanation.ts'
 import { headerOf, type ReadRequest } from './read-request.ts'
 import { endpointText } from './list-routes.ts'
@@ -228,6 +229,8 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
       ? NO_ROUTE
       : { ...NO_ROUTE, ...placeOf(first), pointer: pointerOfPath(first) }
   const methods = allowOf(matched, scheme)
+  const preflight = preflightMessage(request, matched, methods)
+  if (preflight !== undefined) return builtinPreflight(request, place, tried, preflight)
   if (selection.kind === 'endpoint') return endpointRoute(request, selection.endpoint, tried)
   if (selection.kind === 'operation')
     return operationRoute(request, selection.candidate.target, selection.slot, tried)
@@ -240,17 +243,40 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
         route: place,
       }
     case 'OPTIONS':
-      return {
+      return builtinPreflight(
+        request,
+        place,
         tried,
-        route: { ...place, pointer: null, method: 'options', action: 'built-in preflight' },
-        checks: [schemeCheck(scheme), methodCheck('options')],
-        verdict: served(
-          `The gateway responds with Allow: ${methods} and the headers of the path`,
-          204,
-        ),
-      }
+        `The gateway responds with Allow: ${methods} and the headers of the path`,
+      )
   }
 }
+
+/** undefined: it is no preflight, or the operation that it asks for has no `cors`. */
+const preflightMessage = <P extends ExplainedPath, E extends ExplainedEndpoint>(
+  request: ReadRequest,
+  matched: Match<P | E>,
+  methods: string,
+): string | undefined => {
+  const asked = preflightIn(request)
+  if (asked === undefined) return undefined
+  const wanted = selectRoute<ExplainedSlot, P, E>(matched, request.scheme, toMethod(asked.method))
+  const cors = wanted.kind === 'operation' ? wanted.slot.load().cors : undefined
+  return cors && preflightText(cors, asked, methods)
+}
+
+/** The OPTIONS that the gateway answers itself. */
+const builtinPreflight = (
+  { scheme }: ReadRequest,
+  place: RouteTaken,
+  tried: readonly TriedHost[],
+  message: string,
+): Found => ({
+  tried,
+  route: { ...place, pointer: null, method: 'options', action: 'built-in preflight' },
+  checks: [schemeCheck(scheme), methodCheck('options')],
+  verdict: served(message, 204),
+})
 
 /** Of its operations, which stand below it; null: what the gateway itself has stands in no document. */
 const pointerOfPath = (target: ExplainedPath | ExplainedEndpoint): string | null => {

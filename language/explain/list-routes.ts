@@ -6,6 +6,7 @@ import { isList, isMap, type Value, type ValueMap } from '../expression/value.ts
 import { type EndpointName, endpointRoutes } from '../routes/endpoint-routes.ts'
 import { KEYS_METHODS, KEYS_PATH } from '../routes/keys-path.ts'
 import { mountPath, webSocketPath } from '../routes/path-pattern.ts'
+import { corsText } from './explain-cors.ts'
 import type { OperationDescription } from './describe-operation.ts'
 import type { FoldedDocument, FoldedPath, FoldedVersion } from './fold-document.ts'
 
@@ -23,6 +24,8 @@ export interface RouteRow {
   readonly action: string
   /** `none`, `basic (groups: a)`. */
   readonly security: string
+  /** `https://a.test with credentials`; left out: pages of other origins are not allowed. */
+  readonly cors?: string
   readonly realm: string
   /** Id of the document; `""` for what the gateway itself has. */
   readonly document: string
@@ -91,7 +94,8 @@ const pathRows = (
   for (const [method, operation] of Object.entries(path.operations)) {
     const action = actionText(operation)
     const security = securityText(operation.security)
-    const key = `${action}\n${security}`
+    const cors = corsText(operation['cors'])
+    const key = `${action}\n${security}\n${cors}`
     const before = rows.get(key)
     rows.set(key, {
       ...rowOf(version, document),
@@ -99,6 +103,7 @@ const pathRows = (
       path: path.template,
       action,
       security,
+      ...(cors !== undefined && { cors }),
       pointer: before === undefined ? operation.pointer : path.pointer,
     })
   }

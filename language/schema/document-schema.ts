@@ -2,6 +2,7 @@
 // inherit and what actions have is said where they are compiled, and put together here.
 
 import { API_PARTS } from '../compile/api-parts.ts'
+import { CORS_SCHEMAS } from '../compile/cors.ts'
 import { keysOn } from '../compile/inheritance.ts'
 import { levelKeys } from '../compile/level-part.ts'
 import { LIMIT_SCHEMAS } from '../compile/limits.ts'
@@ -229,6 +230,7 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
     description: 'Error URI to HTTP status, 200 to 599.',
   },
   schemes: SCHEMES_SCHEMA,
+  ...CORS_SCHEMAS,
   ...MEDIA_TYPE_SCHEMAS,
   ...LIMIT_SCHEMAS,
 }

@@ -8,10 +8,6 @@ import { DOCUMENT_SCHEMA } from '../schema/document-schema.ts'
 /** What other gateways have and this one has not: a test fails for a name that documents may have. */
 export const ABSENT: Readonly<Record<string, string>> = {
   ...instead(
-    'CORS is a matter of response headers and of the method options: examples/10-cors.yaml has both',
-    'cors',
-  ),
-  ...instead(
     'bodies are not validated here: leave that to the service behind',
     'schema',
     'validation',

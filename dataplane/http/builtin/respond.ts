@@ -7,6 +7,7 @@ import type { GatewayErrorCode } from '../../gateway-error.ts'
 import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incoming-request.ts'
 import { renderGatewayError, toGatewayError } from '../errors.ts'
 import { report } from '../report.ts'
+import { soundNames } from '../response/cors.ts'
 import { headerOf, type HeaderList } from '../response/headers.ts'
 import type { RenderedResponse } from '../response/plan.ts'
 import { writeResponse } from '../response/write-response.ts'
@@ -75,18 +76,10 @@ export const endpointHeaders = ({ origin }: IncomingHttpHeaders): HeaderList => 
   ...(origin === undefined ? [] : ([['access-control-allow-origin', origin]] as const)),
 ]
 
-/** The header names (RFC 9110 §5.1) that a preflight asks for. */
 const askedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
-  const requested = headers['access-control-request-headers']
-  const isSound =
-    requested !== undefined &&
-    requested.length <= MAX_REQUESTED &&
-    requested.split(',').every((name) => NAME.test(name))
-  return isSound ? [['access-control-allow-headers', requested]] : []
+  const names = soundNames(headers['access-control-request-headers'])
+  return names === '' ? [] : [['access-control-allow-headers', names]]
 }
-
-const MAX_REQUESTED = 1024
-const NAME = /^ ?[A-Za-z0-9!#$%&'*+.^_`|~-]+ ?$/
 
 /** Values are validated here, as they may contain input of clients and identity providers. */
 const write = (

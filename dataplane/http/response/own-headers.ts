@@ -2,6 +2,7 @@
 // is no request. What the gateway adds to responses is added here, and nowhere else.
 
 import { headerOf, type HeaderList } from './headers.ts'
+import { withCors } from './cors.ts'
 import { withOneVary } from './vary.ts'
 
 /** What a response carries besides its own status, headers and body. */
@@ -18,6 +19,8 @@ export interface RequestFields {
   readonly requestId: string
   /** Picked from the version's languages; left out before a version is known. */
   readonly language?: string | undefined
+  /** Those of the document's `cors`, which take the place of others; left out: it has none. */
+  readonly cors?: HeaderList | undefined
 }
 
 /** The head lines of an earlier response of an operation, and what they were made of. */
@@ -45,11 +48,12 @@ export const composeHead = (parts: HeadParts, envelope: Envelope): string[] => [
 /** The part that may differ between the requests of an operation. */
 export const requestHead = (
   { headers, body }: Omit<HeadParts, 'contentType'>,
-  { requestId, language }: RequestFields,
+  { requestId, language, cors }: RequestFields,
 ): string[] => {
   const head = ['x-request-id', requestId]
   if (body === 'ours' && language !== undefined && !hasHeader(headers, 'content-language'))
     head.push('content-language', language)
+  if (cors !== undefined) for (const [name, value] of cors) head.push(name, value)
   return head
 }
 
@@ -60,11 +64,13 @@ export const requestHead = (
  */
 export const sharedHead = (
   { headers, contentType, body }: HeadParts,
-  { deprecation = NONE, vary }: Omit<Envelope, keyof RequestFields>,
+  { deprecation = NONE, vary, cors }: Omit<Envelope, 'requestId' | 'language'>,
 ): string[] => {
   const head: string[] = []
-  const varied = body === 'ours' && vary !== undefined
-  for (const [name, value] of varied ? withOneVary([...headers, ['vary', vary]]) : headers)
+  for (const [name, value] of negotiatedHeaders(headers, {
+    vary: body === 'ours' ? vary : undefined,
+    cors,
+  }))
     if (!LEFT_OUT[body].has(name)) head.push(name, value)
   if (contentType !== undefined) head.push('content-type', contentType)
   if (body === 'ours' && !hasHeader(headers, 'x-content-type-options'))
@@ -72,6 +78,14 @@ export const sharedHead = (
   for (const [name, value] of Object.entries(deprecation))
     if (name === 'link' || !hasHeader(headers, name)) head.push(name, value)
   return head
+}
+
+const negotiatedHeaders = (
+  headers: HeaderList,
+  { vary, cors }: Pick<Envelope, 'vary' | 'cors'>,
+): HeaderList => {
+  const varied = vary === undefined ? headers : withOneVary([...headers, ['vary', vary]])
+  return cors === undefined ? varied : withCors(varied, [])
 }
 
 const NONE: Readonly<Record<string, string>> = {}

@@ -2,6 +2,7 @@
 // that is not declared. CORS thus works on all of them, also if the origin is echoed.
 
 import type { ContextRead } from '../../../language/expression/reads.ts'
+import type { CompiledCors } from '../../../language/compiled.ts'
 import type { Scheme } from '../../../language/document.ts'
 import { readsOf } from '../../../language/expression/reads.ts'
 import { Context } from '../../context.ts'
@@ -10,6 +11,7 @@ import type { IncomingRequest, Path, Served } from '../incoming-request.ts'
 import { endpointHeaders } from '../builtin/respond.ts'
 import { pickLanguage } from '../../../language/routes/negotiate.ts'
 import { fillRequestView, needsOf } from '../request/view.ts'
+import { corsHeaders, withCors } from './cors.ts'
 import { type HeaderList, prepareHeaders } from './headers.ts'
 import { isPath } from '../../../language/router/select-route.ts'
 
@@ -23,7 +25,18 @@ export interface Found {
  * The headers of the oldest document that serves the scheme, otherwise of the oldest; endpoints come last. What
  * cannot be evaluated is left out.
  */
-export const pathHeaders = ({ incomingRequest, match }: Found): HeaderList => {
+export const pathHeaders = (found: Found): HeaderList => {
+  const cors = pathCors(found)
+  const headers = writtenHeaders(found)
+  const { origin } = found.incomingRequest.request.headers
+  return cors === undefined ? headers : withCors(headers, corsHeaders(cors, origin))
+}
+
+/** The `cors` of the same document for the path; undefined: it has none. */
+export const pathCors = ({ incomingRequest, match }: Found): CompiledCors | undefined =>
+  servingCandidate(match, incomingRequest.scheme)?.target.loadCors()
+
+const writtenHeaders = ({ incomingRequest, match }: Found): HeaderList => {
   const candidate = servingCandidate(match, incomingRequest.scheme)
   if (candidate === undefined) return endpointHeaders(incomingRequest.request.headers)
   const { version } = candidate.target

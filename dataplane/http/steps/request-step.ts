@@ -27,6 +27,8 @@ export interface UnservedRequest {
   readonly allow: string
   /** Those of the document for this path. */
   headers(): HeaderList
+  /** The headers of the response to a preflight, by the `cors` of the document and the methods of the path; undefined: it is none. */
+  readonly preflight: ((allow: string) => HeaderList) | undefined
 }
 
 export type Door = keyof Doors

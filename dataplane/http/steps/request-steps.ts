@@ -19,6 +19,8 @@ import type { OperationShape } from '../operation-shape.ts'
 import { checkDeclaredLength } from '../request/body.ts'
 import { readableCodings, unreadableCoding } from '../request/content-coding.ts'
 import { hasBody } from '../request/head.ts'
+import { withCors } from '../response/cors.ts'
+import type { HeaderList } from '../response/headers.ts'
 import type { RenderedResponse } from '../response/plan.ts'
 import type {
   Door,
@@ -34,7 +36,7 @@ import type {
 /** Of paths that have no operation for a request: which of them is for it follows from what they lack. */
 const ofPath = (
   name: DecisionStep,
-  lacks: UnservedRequest['lacks'],
+  isFor: (unserved: UnservedRequest) => boolean,
   check: (unserved: UnservedRequest) => StepVerdict,
 ): RequestStep => ({
   name,
@@ -43,32 +45,53 @@ const ofPath = (
     http: 'none',
     webSocket: 'none',
     path: {
-      isFor: (unserved) => unserved.lacks === lacks,
+      isFor,
       check: (_request, unserved) => check(unserved),
     },
   },
 })
 
+/** Before anything that may refuse it: browsers send no credentials with it, and need a 204. */
+const PREFLIGHT = ofPath(
+  'method',
+  ({ preflight }) => preflight !== undefined,
+  (unserved) => ({
+    status: 204,
+    headers: withCors(withAllow(unserved), unserved.preflight?.(unserved.allow) ?? []),
+    contentType: undefined,
+    body: '',
+  }),
+)
+
 const SCHEME = ofPath(
   'scheme',
-  'scheme',
+  ({ lacks }) => lacks === 'scheme',
   ({ schemes }) =>
     new GatewayError('svc.error.not_found', 'Nothing is served here over this scheme', {
       description: `This path is served over ${schemes}.`,
     }),
 )
 
+const withAllow = (unserved: UnservedRequest): HeaderList => [
+  ...unserved.headers().filter(([name]) => name !== 'allow'),
+  ['allow', unserved.allow],
+]
+
 /** Not declared: the methods and headers of the path, so that documents can allow what browsers ask for. */
-const OPTIONS = ofPath('method', 'OPTIONS', (unserved) => ({
-  status: 204,
-  headers: [...unserved.headers().filter(([name]) => name !== 'allow'), ['allow', unserved.allow]],
-  contentType: undefined,
-  body: '',
-}))
+const OPTIONS = ofPath(
+  'method',
+  ({ lacks }) => lacks === 'OPTIONS',
+  (unserved) => ({
+    status: 204,
+    headers: withAllow(unserved),
+    contentType: undefined,
+    body: '',
+  }),
+)
 
 const METHOD = ofPath(
   'method',
-  'method',
+  ({ lacks }) => lacks === 'method',
   ({ allow }) =>
     new GatewayError('svc.error.method_not_allowed', 'This path does not serve that method', {
       description: `It serves ${allow}.`,
@@ -197,6 +220,7 @@ const BODY_LENGTH = ofBody(
 
 /** In the order in which requests take them. */
 const STEPS: readonly RequestStep[] = [
+  PREFLIGHT,
   SCHEME,
   OPTIONS,
   METHOD,

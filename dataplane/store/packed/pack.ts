@@ -99,8 +99,9 @@ const createTextShare = (): ((template: Template) => Template) => {
 const packPaths = (versions: readonly CompiledVersion[]): Compact => {
   const shareText = createTextShare()
   const paths = versions.flatMap((version) =>
-    version.paths.map(({ headers, operations }): UnpackedPath => ({
+    version.paths.map(({ headers, cors, operations }): UnpackedPath => ({
       headers,
+      cors,
       operations: mapMembers(operations, METHODS, (operation) =>
         mapTemplates(operation, shareText),
       ),

@@ -48,4 +48,4 @@ export interface PackedPath {
 }
 
 /** What only requests need of a path. */
-export type UnpackedPath = Pick<CompiledPath, 'headers' | 'operations'>
+export type UnpackedPath = Pick<CompiledPath, 'headers' | 'cors' | 'operations'>

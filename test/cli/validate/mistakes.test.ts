@@ -93,9 +93,10 @@ describe('a name that is misspelt, or is another one here', () => {
     [
       'cors',
       'response:',
-      'cors: {a: 1}\n          response:',
+      'cors: {origin: https://a.test}\n          response:',
       [
-        "18:17 warning UnknownProperty There is no property 'cors' here: it has no effect; CORS is a matter of response headers and of the method options: examples/10-cors.yaml has both",
+        "18:17 error missing_required_value 'origins' is required here: Origins of the pages: https://app.example.com, https://*.example.com for all that have labels in front of it, or '*' alone for every origin. Is 'origin' a misspelling of it?",
+        "18:26 warning UnknownProperty There is no property 'origin' here: it has no effect; did you mean 'origins'?",
       ],
     ],
     [

@@ -74,6 +74,7 @@ const version = ({ name, base, paths = {}, endpoints = [], isActive = true }: Ve
         patterns: patternsOf(base, path),
         schemes: ['http'],
         headers: constant({}),
+        cors: undefined,
         operations: Object.fromEntries(
           methods.map((method) => [method, operation(childPointer(pointer, method))]),
         ),

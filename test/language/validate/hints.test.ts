@@ -26,7 +26,7 @@ describe('the hint about a number with its unit', () => {
 describe('the hint about a name', () => {
   it.each([
     ['respones', ['request', 'response'], "; did you mean 'response'?"],
-    ['cors', ['get'], '; CORS is a matter of response headers'],
+    ['cors_policy', ['get'], "; pages of other origins are allowed by 'cors'"],
     ['rate_limit', [], '; there are no rate limits'],
     ['rateLimit', [], '; there are no rate limits'],
     ['upstream', [], "; where requests go is said by an action: type: forward, and its 'host'"],

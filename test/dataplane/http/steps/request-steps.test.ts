@@ -162,6 +162,7 @@ describe('the steps of a path that has no operation for a request', () => {
     lacks,
     schemes: 'https',
     allow: 'GET, OPTIONS',
+    preflight: undefined,
     headers: () => [
       ['allow', 'POST'],
       ['x-own', 'a'],
