@@ -24,7 +24,14 @@ export type GatewayErrorCode =
   | 'svc.error.http_gateway.invalid_expression'
 
 /** What the response, metrics and the log tell apart within a code: that a CSRF token is missing has a body of its own. */
-export type GatewayErrorReason = 'csrf' | 'cross_site'
+export type GatewayErrorReason = 'csrf' | 'cross_site' | NetworkReason
+
+/** Which address is in none of the networks of a document. */
+export type NetworkReason =
+  | 'network_connection' // that of the connection, or of its PROXY header
+  | 'network_proxy' // that of the connection, which has X-Forwarded-For and is no trusted proxy's
+  | 'network_forwarded' // what a trusted proxy says
+  | 'network_unknown' // a trusted proxy does not say it, or there is none
 
 /** By lower-case name; of a list each value is a line of its own. */
 export type ErrorHeaders = Readonly<Record<string, string | readonly string[]>>

@@ -1,6 +1,7 @@
 // Describes why a request failed, for the log, the access log and traces. No part of it is for the client.
 
 import type { CredentialFailureCode } from '../credentials/credential.ts'
+import type { NetworkReason } from '../gateway-error.ts'
 import type { FailureCause } from '../upstream/failure-cause.ts'
 
 /** A closed list: each is a sentence of the log, and a value that may label a metric. */
@@ -15,6 +16,7 @@ export type FailureReason =
   | 'no_memory'
   | 'expression'
   | 'cross_site' // sent by a page of another site, with credentials that the browser added
+  | NetworkReason
   | 'wamp_error' // from the callee, the router or the session
   | 'wamp_no_session' // there is none with the router of the realm
   | 'wamp_no_procedure'

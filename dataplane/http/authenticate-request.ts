@@ -94,4 +94,8 @@ class RequestCaller implements Caller {
   get isAddressKnown(): boolean {
     return this.#client?.isAddressKnown ?? true
   }
+
+  get isForwarded(): boolean {
+    return this.#client !== undefined
+  }
 }

@@ -217,7 +217,7 @@ export class HttpExchange implements Exchange {
     if (error instanceof ExpressionError) this.#explainExpression(error)
     else if (known.pointer !== undefined || known.member !== undefined)
       this.#place = { pointer: known.pointer, member: known.member }
-    if (known.reason === 'cross_site') this.#why = { reason: known.reason }
+    if (known.reason !== undefined && known.reason !== 'csrf') this.#why = { reason: known.reason }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)

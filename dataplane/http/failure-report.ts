@@ -122,6 +122,14 @@ export const FAILURE_SENTENCES = {
   expression: 'an expression of the document could not be evaluated for this request',
   cross_site:
     "a page of another site made a browser send this request with its user's credentials; it was refused",
+  network_connection:
+    'the address of the connection (or of its PROXY header) is in none of the networks of the document',
+  network_proxy:
+    "the address of the connection is in none of the networks of the document; as it sends X-Forwarded-For it may be a proxy's, which --trusted-proxies does not name",
+  network_forwarded:
+    'the address that a trusted proxy gives in X-Forwarded-For is in none of the networks of the document',
+  network_unknown:
+    'the document has networks, and the address of the client is not known: the trusted proxy in front sends no X-Forwarded-For, or the connection has no address',
   wamp_error: 'the WAMP operation failed; see the detail for its error URI',
   wamp_no_session:
     'there is no session with the router of the realm; GET /realms/URI of the management API says why, in sessions',

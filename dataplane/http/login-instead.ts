@@ -2,11 +2,10 @@
 // for that (behaviour §6, *Login redirect*).
 
 import type { SecurityScheme } from '../../language/compile/security.ts'
-import { findCredentials } from '../../language/request-credentials.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { decideLogin, type LoginDecision } from '../oidc/login-redirect.ts'
 import { withinNetworks } from '../security/schemes/networks.ts'
-import { valuesOf } from '../upstream/headers.ts'
+import { schemesOfRequest } from '../security/schemes/request-schemes.ts'
 import { callerOf } from './authenticate-request.ts'
 import type { DispatchOptions, IncomingRequest } from './incoming-request.ts'
 import type { Matched } from './matched-request.ts'
@@ -78,7 +77,7 @@ const loginOf = (
 ): SecurityScheme<'oidc'> | undefined => {
   const open = withinNetworks(guard, callerOf(incomingRequest))
   const { rawHeaders } = incomingRequest.request
-  const { schemes } = findCredentials(open, (name) => valuesOf(rawHeaders, name))
+  const { schemes } = schemesOfRequest(open, rawHeaders)
   if (schemes.some(({ type }) => type !== 'oidc')) return undefined
   return open
     .filter((each) => each.type === 'oidc')

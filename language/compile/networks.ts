@@ -1,6 +1,5 @@
 // Reads the `networks` of a Security Object: CIDRs and single addresses, each in its one form (RFC 5952).
 
-import { isIP } from 'node:net'
 import { childPointer } from '../../base/json-pointer.ts'
 import type { Template } from '../expression/template.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -33,12 +32,9 @@ const NO_NETWORK = 'expected an address or a CIDR such as 10.0.0.0/8 or 2001:db8
 
 /**
  * IPv4-mapped networks (`::ffff:10.0.0.0/104`) are those of IPv4.
- * @internal
  * @example readNetwork('::FFFF:10.0.0.0/104') // { network: '10.0.0.0/8' }
  */
-export const readNetwork = (
-  text: string,
-): { readonly network: string } | { readonly fault: string } => {
+const readNetwork = (text: string): { readonly network: string } | { readonly fault: string } => {
   const [address = '', length, ...rest] = text.split('/')
   const bytes = bytesOf(address)
   if (bytes === undefined || rest.length > 0) return { fault: NO_NETWORK }
@@ -63,22 +59,27 @@ const toNetwork = (bytes: readonly number[], bits: number): string => {
   const groups = Array.from({ length: 8 }, (_, at) =>
     (((bytes[at * 2] ?? 0) << 8) | (bytes[at * 2 + 1] ?? 0)).toString(16),
   )
-  return withLength(canonicalIPv6(groups.join(':')), bits, 128)
+  const address = groups.join(':')
+  return withLength(canonicalIPv6(address) ?? address, bits, 128)
 }
 
 const withLength = (address: string, bits: number, width: number): string =>
   bits === width ? address : `${address}/${bits}`
 
-/** URLs have IPv6 addresses in the form of RFC 5952, without dotted digits. */
-const canonicalIPv6 = (address: string): string =>
-  new URL(`http://[${address}]`).hostname.slice(1, -1)
+/** undefined: no address. URLs have those of IPv6 in the form of RFC 5952, without dotted digits. */
+const canonicalIPv6 = (address: string): string | undefined =>
+  /^[\d.:a-f]+$/i.test(address)
+    ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1)
+    : undefined
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 
 /** undefined: no address. One with a zone is none, as a zone has a meaning on one machine only. */
 const bytesOf = (address: string): readonly number[] | undefined => {
-  const family = isIP(address)
-  if (family === 4) return address.split('.').map(Number)
-  if (family !== 6 || address.includes('%')) return undefined
-  const [head = [], tail = []] = canonicalIPv6(address)
+  if (IPV4.test(address)) return address.split('.').map(Number)
+  const canonical = canonicalIPv6(address)
+  if (canonical === undefined) return undefined
+  const [head = [], tail = []] = canonical
     .split('::')
     .map((part) => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16))))
   const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0)

@@ -81,7 +81,7 @@ export const checkCredentials = (
 
 const networksText = (security: CompiledSecurity): string =>
   security.some(({ networks }) => networks !== undefined)
-    ? '; it depends on the address of the client too (networks), which is not checked here'
+    ? '; it depends on networks too: the address is that of the connection or of its PROXY header, or what a proxy of --trusted-proxies says, and is not known here'
     : ''
 
 /** Those whose credentials are there; of a cookie it is not known whether it is a ticket. */

@@ -3,11 +3,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
-import { findCredentials } from '../../../language/request-credentials.ts'
 import type { Authority } from '../../../language/routes/authority.ts'
 import { GatewayError } from '../../gateway-error.ts'
+import { schemesOfRequest } from '../../security/schemes/request-schemes.ts'
 import { SCHEMES, type SchemeTraits } from '../../security/schemes/scheme-table.ts'
-import { valuesOf } from '../../upstream/headers.ts'
 import { isRelayed, RELAYED, type RelayHandshake } from '../../wamp/relay/handshake.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { hasBody, type RequestHead } from '../request/head.ts'
@@ -49,13 +48,14 @@ const KEY = /^[+/0-9A-Za-z]{22}==$/
  * @throws GatewayError 403
  */
 export const checkOrigin = (
-  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
   authority: Authority,
   origins: RealmOrigins,
   security: CompiledSecurity,
 ): void => {
-  const sent = sentAlong(security, rawHeaders)
-  if (sent.every((each) => RULES[each](headers.origin, origins, authority))) return
+  const sent = sentAlong(security, request)
+  const { origin } = request.headers
+  if (sent.every((each) => RULES[each](origin, origins, authority))) return
   throw new GatewayError(
     'svc.error.forbidden',
     'WebSocket connections from this origin are not allowed',
@@ -71,12 +71,12 @@ type SentAlong = SchemeTraits['sentByBrowsers'] | 'network'
 /** What a browser would send by itself to show who connects: a header decides alone (behaviour §6). */
 const sentAlong = (
   security: CompiledSecurity,
-  rawHeaders: readonly string[],
+  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
 ): readonly SentAlong[] => {
-  const { schemes, source } = findCredentials(security, (name) => valuesOf(rawHeaders, name))
+  const { schemes, source } = schemesOfRequest(security, rawHeaders)
   if (source === 'header')
     return schemes.map(({ type }) => withoutCookie(SCHEMES[type].sentByBrowsers))
-  const isByCookie = schemes.length > 0 && valuesOf(rawHeaders, 'cookie').length > 0
+  const isByCookie = schemes.length > 0 && headers.cookie !== undefined
   return security.map(({ type, networks }): SentAlong => {
     if (type === 'anonymous') return networks === undefined ? 'nothing' : 'network'
     const sent = SCHEMES[type].sentByBrowsers

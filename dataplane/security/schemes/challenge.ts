@@ -2,7 +2,7 @@
 // tell a client what to do, never which part of its credentials was wrong.
 
 import type { SchemeName } from '../../../language/compile/security.ts'
-import { GatewayError } from '../../gateway-error.ts'
+import { GatewayError, type NetworkReason } from '../../gateway-error.ts'
 import { SCHEMES } from './scheme-table.ts'
 
 /**
@@ -55,9 +55,10 @@ const insufficientScope = (
   `${challengeOf(scheme, realmUri)}, error="insufficient_scope", scope="${quote(scopes.join(' ')).replaceAll('%20', ' ')}"`
 
 /** The refusal of somebody whose address is in none of the networks: no credentials would help, so there is no challenge. */
-export const outsideNetworks = (pointer: string | undefined): GatewayError =>
+export const outsideNetworks = (reason: NetworkReason, pointer: string | undefined): GatewayError =>
   new GatewayError('svc.error.forbidden', 'This operation is not open to this network', {
     description: 'It may be called from other networks only.',
+    reason,
     pointer: pointer && `${pointer}/networks`,
   })
 

@@ -8,7 +8,7 @@ import {
   type SecurityScheme,
 } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { findCredentials, type FoundCredentials } from '../../../language/request-credentials.ts'
+import type { FoundCredentials } from '../../../language/request-credentials.ts'
 import type { Audit } from '../../audit.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { valuesOf } from '../../upstream/headers.ts'
@@ -22,7 +22,8 @@ import type { Authenticate, AuthenticateResult, Caller } from './authentication.
 import { forbidden, outsideNetworks, unauthorized, withChallenges } from './challenge.ts'
 import { createCredentialVerifier, type VerifierDeps } from './credential-verifier.ts'
 import { createFailureReport, type ReportFailure } from './failure-report.ts'
-import { withinNetworks } from './networks.ts'
+import { networkReasonOf, withinNetworks } from './networks.ts'
+import { schemesOfRequest } from './request-schemes.ts'
 import { failedRequirement, meetsRequirements, missingRequirements } from './requirements.ts'
 
 export interface AuthenticateDeps extends VerifierDeps {
@@ -74,7 +75,7 @@ const presentedIn = ({ security, caller }: AuthenticationInput): Presented => {
   if (security.length === 1)
     return { schemes: authSchemesOf(security), isAmbiguous: false, isByHeader: false }
   const { rawHeaders } = caller.request
-  const found = findCredentials(security, (name) => valuesOf(rawHeaders, name))
+  const found = schemesOfRequest(security, rawHeaders)
   return { ...found, isByHeader: found.source === 'header' }
 }
 
@@ -166,7 +167,7 @@ const refuseMissing = (input: AuthenticationInput): AuthenticateResult => {
 const refuseNetwork = (input: AuthenticationInput, [first]: CompiledSecurity): AuthenticateResult =>
   refuse(input, undefined, {
     kind: 'refused',
-    error: outsideNetworks(first?.pointer),
+    error: outsideNetworks(networkReasonOf(input.caller), first?.pointer),
     reason: 'network',
   })
 

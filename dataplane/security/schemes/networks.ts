@@ -4,7 +4,9 @@ import { isIP } from 'node:net'
 import { oncePer } from '../../../base/once.ts'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
 import { type AddressList, createAddressList } from '../../address-list.ts'
+import type { NetworkReason } from '../../gateway-error.ts'
 import { canonicalAddress } from '../../plain-address.ts'
+import { valuesOf } from '../../upstream/headers.ts'
 import type { Caller } from './authentication.ts'
 
 /**
@@ -18,6 +20,19 @@ export const withinNetworks = (
   if (security.every(({ networks }) => networks === undefined)) return security
   const address = caller.isAddressKnown ? canonicalAddress(caller.address) : ''
   return security.filter(({ networks }) => networks === undefined || holds(networks, address))
+}
+
+/** Which address was compared. A proxy that is not trusted, such as a balancer, has one address for all of its clients. */
+export const networkReasonOf = ({
+  address,
+  isAddressKnown,
+  isForwarded,
+  request,
+}: Caller): NetworkReason => {
+  if (!isAddressKnown || address === '') return 'network_unknown'
+  if (isForwarded) return 'network_forwarded'
+  const isProxied = valuesOf(request.rawHeaders, 'x-forwarded-for').length > 0
+  return isProxied ? 'network_proxy' : 'network_connection'
 }
 
 /** Apart: a network of IPv6 does not hold an address of IPv4, whatever its length. */

@@ -125,11 +125,18 @@ export const securityHome = ({
 
 export const callerOf = (
   headers: readonly (readonly [string, string])[],
-  { method = 'GET', address = '192.0.2.1', isAddressKnown = true, socket = {} } = {},
+  {
+    method = 'GET',
+    address = '192.0.2.1',
+    isAddressKnown = true,
+    isForwarded = false,
+    socket = {},
+  } = {},
 ): Caller => ({
   request: { method, rawHeaders: headers.flat(), socket } as unknown as IncomingMessage,
   address,
   isAddressKnown,
+  isForwarded,
   requestId: 'request-1',
 })
 

@@ -118,6 +118,18 @@ describe('with credentials', () => {
     expect(statusOf(result)).toBe(status)
   })
 
+  it.each<[string, object, readonly (readonly [string, string])[]]>([
+    ['network_connection', {}, []],
+    ['network_proxy', {}, [['X-Forwarded-For', '10.0.0.1']]],
+    ['network_forwarded', { isForwarded: true }, [['X-Forwarded-For', '192.0.2.1']]],
+    ['network_unknown', { isForwarded: true, isAddressKnown: false }, []],
+    ['network_unknown', { address: '' }, []],
+  ])('the reason says which address it was: %s, %j', (reason, more, headers) => {
+    const home = securityHome({ realms: [record] })
+    const result = home.authenticate(BASIC_INSIDE, REALM, callerOf(headers, more))
+    expect(result).toMatchObject({ kind: 'refused', error: { reason } })
+  })
+
   it('nothing is asked of a client outside, and the audit log names the reason', () => {
     const home = securityHome({ realms: [record] })
     const result = home.authenticate(BASIC_INSIDE, REALM, callerOf(RIGHT))
