@@ -1,13 +1,8 @@
 // Defines what requests read of a prepared operation apart from its texts.
 
+import type { PlainParts } from '../../language/compile/operation-part.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
-import type {
-  BodyLimits,
-  CompiledCors,
-  CompiledOperation,
-  ContentType,
-  StatusCodes,
-} from '../../language/compiled.ts'
+import type { CompiledOperation, ContentType, StatusCodes } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
 import type { ServedVersion } from '../served.ts'
 import type { RequestNeeds } from './request/view.ts'
@@ -18,13 +13,12 @@ export type Guard = CompiledSecurity
 
 /**
  * What requests read of an operation apart from its texts: equal ones are one object, which stays in the processor's
- * cache whatever document is asked for.
+ * cache whatever document is asked for. What the document says of the operation and is known at load is here by itself.
  */
-export interface OperationShape {
+export interface OperationShape extends PlainParts {
   readonly method: Method
   /** How clients must authenticate; undefined: not at all, as for every OPTIONS (behaviour §3). */
   readonly guard: Guard | undefined
-  readonly accepts: readonly ContentType[]
   /** Browsers send its credentials by themselves, whatever page asks. */
   readonly isForgeable: boolean
   /** `provides`: JSON, msgpack, then types that the document sets itself. */
@@ -32,7 +26,6 @@ export interface OperationShape {
   /** False where an upstream's body passes through unread: it is what it is. */
   readonly checksAccept: boolean
   readonly needs: RequestNeeds
-  readonly bodyLimits: BodyLimits
   /** The body goes to an upstream as it came, unless a template reads it. */
   readonly forwardsBody: boolean
   readonly headers: HeaderWriter
@@ -54,7 +47,6 @@ export interface OperationShape {
   /** Value of `Vary`: what the response is negotiated by. */
   readonly vary: string | undefined
   readonly headMemo: HeadMemo
-  readonly cors: CompiledCors | undefined
   /** Of the version. */
   readonly languages: readonly string[]
   readonly deprecation: ServedVersion['deprecation']

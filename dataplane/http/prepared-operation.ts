@@ -3,6 +3,7 @@
 
 import { createInterner, identityOf, internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
+import { plainParts } from '../../language/compile/operation-parts.ts'
 import { type CompiledSecurity, isAnonymous } from '../../language/compile/security.ts'
 import type { CompiledOperation, ContentType } from '../../language/compiled.ts'
 import { securityOfMethod } from '../../language/request-credentials.ts'
@@ -117,14 +118,13 @@ const shapeOf = (
   const { languages, deprecation, statusCodes } = version
   const vary = varyOf(operation, response, version)
   const shape: OperationShape = {
+    ...plainParts(operation, internData),
     method,
     guard: guardOf(method, operation.security),
-    accepts: internData(operation.accepts),
     isForgeable: isForgeable(operation.security),
     offers: offersOf(operation.provides),
     checksAccept: response.checksAccept,
     needs: internData(needsOf(operation.reads)),
-    bodyLimits: internData(operation.body),
     forwardsBody: response.takesBody,
     headers: prepareHeaders(operation.headers),
     replacesHeaders: operation.onResult.headers !== undefined,
@@ -137,7 +137,6 @@ const shapeOf = (
     isFixed: response.isFixed && onResult.isConstant,
     vary,
     headMemo: headMemoOf({ headers: onResult.headers.constant, vary, deprecation }),
-    cors: operation.cors && internData(operation.cors),
     languages,
     deprecation,
     statusCodes,
@@ -152,7 +151,12 @@ const isEmpty = ({ headers, body, statusCode, uri }: CompiledOperation['onError'
 const offersOf = oncePer((provides: readonly ContentType[]) => internData(orderOffers(provides)))
 
 const internShape = (shape: PreparedShape): PreparedShape =>
-  intern(Object.values(shape).map(keyOf).join('\n'), () => shape)
+  intern(
+    Object.entries(shape)
+      .map(([name, value]) => `${name} ${keyOf(value)}`)
+      .join('\n'),
+    () => shape,
+  )
 
 const intern = createInterner<PreparedShape>()
 

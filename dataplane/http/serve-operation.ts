@@ -103,7 +103,7 @@ const readThenPerform = (
   const { head, request } = incomingRequest
   const isKept = operation.shape.needs.body || operation.shape.forwardsBody
   const policy = {
-    limits: operation.shape.bodyLimits,
+    limits: operation.shape.body,
     declaredLength: head.contentLength,
     holding: isKept ? exchange.memory : undefined,
     isScarce,
@@ -135,7 +135,7 @@ const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buf
       isGone = true
     })
   }
-  const source = { codings, limits: operation.shape.bodyLimits, memory }
+  const source = { codings, limits: operation.shape.body, memory }
   inflateRequest(bytes, source, (fault, plain) => {
     if (isGone) return
     exchange.onCancel(undefined)

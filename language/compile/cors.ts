@@ -95,7 +95,7 @@ export const CORS_PART: OperationPart<'cors'> = {
     },
   },
   compile: (find, { diagnostics }) => compileCors(find('cors'), diagnostics),
-  map: (cors) => cors,
+  map: 'plain',
   describe: (cors) => (cors === undefined ? {} : { cors: describeCors(cors) }),
 }
 

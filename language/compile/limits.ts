@@ -69,7 +69,7 @@ export const BODY_PART: OperationPart<'body'> = {
     },
   },
   compile: (find, { diagnostics }) => compileBodyLimits(find, diagnostics),
-  map: (limits) => limits,
+  map: 'plain',
   describe: ({ maxBytes, readBytes, readMs }) => ({
     limits: { body_max_bytes: maxBytes, body_read_bytes: readBytes, body_read_ms: readMs },
   }),

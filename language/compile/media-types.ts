@@ -92,7 +92,7 @@ export const ACCEPTS_PART: OperationPart<'accepts'> = {
     const placed = find('accepts')
     return placed && readRanges(placed, diagnostics)?.map(withoutUsualCharset)
   },
-  map: (accepts) => accepts,
+  map: 'plain',
   describe: (accepts = []) => ({ accepts }),
 }
 
@@ -111,6 +111,6 @@ export const PROVIDES_PART: OperationPart<'provides'> = {
     const placed = find('provides')
     return (placed && readRanges(placed, diagnostics)) ?? DEFAULT_TYPES
   },
-  map: (provides) => provides,
+  map: 'plain',
   describe: (provides) => ({ provides }),
 }

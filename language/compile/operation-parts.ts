@@ -1,7 +1,7 @@
 // Lists everything that operations inherit, in one table: which keys of documents each part is compiled from, how, and
 // how it is described. Schema, inheritance and `explain` follow from it.
 
-import type { OperationParts } from '../compiled.ts'
+import type { CompiledOperation, OperationParts } from '../compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { instead, key, MAP, ref, restrictingKey } from '../schema/document-notation.ts'
@@ -12,7 +12,7 @@ import { compileHeaders } from './headers.ts'
 import { type Find, finderOf, type InheritedKeys, type Levels } from './inheritance.ts'
 import { BODY_PART, CALL_LIMITS_PART } from './limits.ts'
 import { ACCEPTS_PART, PROVIDES_PART } from './media-types.ts'
-import type { OperationPart, PartDeps, PartName } from './operation-part.ts'
+import type { OperationPart, PartDeps, PartName, PlainParts } from './operation-part.ts'
 import type { Scope } from './scope.ts'
 import { describeSecurity } from './security.ts'
 
@@ -43,7 +43,7 @@ const SECURITY_PART: OperationPart<'security'> = {
     },
   },
   compile: (_find, { security }) => security,
-  map: (security) => security,
+  map: 'plain',
   describe: (security) => ({ security: describeSecurity(security) }),
 }
 
@@ -111,11 +111,26 @@ export const mapParts = <A, B>(
   operation: OperationParts<A>,
   change: (template: A) => B,
 ): OperationParts<B> => {
-  const map = <P extends PartName>(name: P): readonly [P, unknown] => {
+  const map = (name: PartName): readonly [PartName, unknown] => {
     const part = operation[name]
-    return [name, part === undefined ? undefined : PARTS[name].map(part, change)]
+    // What a row maps is its own part.
+    const mapPart = PARTS[name].map as 'plain' | ((part: unknown, change: unknown) => unknown)
+    return [name, part === undefined || mapPart === 'plain' ? part : mapPart(part, change)]
   }
   return toParts(NAMES.map(map))
+}
+
+/** The parts that have no templates, each as `change` gives it. */
+export const plainParts = (
+  operation: CompiledOperation,
+  change: <V extends object>(part: V) => V,
+): PlainParts => {
+  const plain = NAMES.filter((name) => PARTS[name].map === 'plain')
+  const parts = plain.flatMap((name) => {
+    const part = operation[name] as object | undefined
+    return part === undefined ? [] : [[name, change(part)] as const]
+  })
+  return Object.fromEntries(parts) as unknown as PlainParts
 }
 
 export const describeParts = (operation: OperationParts<Value>): ValueMap => {

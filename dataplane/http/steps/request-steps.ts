@@ -215,7 +215,7 @@ const BODY_CODING = ofBody(
 const BODY_LENGTH = ofBody(
   'body',
   () => true,
-  ({ head }, { bodyLimits }) => checkDeclaredLength(head, bodyLimits),
+  ({ head }, { body }) => checkDeclaredLength(head, body),
 )
 
 /** In the order in which requests take them. */

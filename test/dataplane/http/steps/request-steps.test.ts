@@ -25,7 +25,7 @@ const shapeWith = (more: Partial<OperationShape>): OperationShape =>
     hasEvents: false,
     checksAccept: false,
     needs: { body: false },
-    bodyLimits: { maxBytes: 4, readBytes: 1, readMs: 1 },
+    body: { maxBytes: 4, readBytes: 1, readMs: 1 },
     forwardsBody: false,
     isFixed: false,
     ...more,
