@@ -56,6 +56,7 @@ const shop = (): object => ({
       base_path: '/v1',
       paths: {
         '/static': { get: STATIC, accepts: ['application/json'], post: STATIC },
+        '/inside': { security: { networks: ['127.0.0.0/8'] }, post: STATIC },
         '/basic': { security: { type: 'basic', groups: ['staff'] }, get: STATIC },
         '/up/:id': {
           get: {
@@ -179,6 +180,11 @@ const ROWS: readonly Row[] = [
     request: ['POST', '/v1/static', ['Content-Type: text/plain']],
     status: 415,
   },
+  {
+    of: 'a page of another site',
+    request: ['POST', '/v1/inside', ['Sec-Fetch-Site: cross-site']],
+    status: 403,
+  },
   { of: 'a WebSocket path', request: ['GET', '/v1/ws'], status: 426 },
   { of: 'no credentials', request: ['GET', '/v1/basic'], status: 401 },
   { of: 'a static response', request: ['GET', '/v1/static'], status: 200, isServed: true },
@@ -271,7 +277,7 @@ describe.each([
       read(gateway.management, '--match', 'SHOP.test/v1/up'),
     ])
     expect(online).toEqual(offline)
-    expect(offline).toHaveLength(12)
+    expect(offline).toHaveLength(13)
     expect(some).toEqual([expect.objectContaining({ action: `forward → ${upstream.origin}` })])
   })
 
@@ -290,7 +296,7 @@ describe.each([
     expect(routes).toHaveLength(3)
     const second = await read(`/routes?limit=1000&after=${encodeURIComponent(next)}`)
     const rest = JSON.parse(second.body) as { routes: readonly unknown[]; next: null }
-    expect([rest.routes.length, rest.next]).toEqual([9, null])
+    expect([rest.routes.length, rest.next]).toEqual([10, null])
     expect(await read('/routes?limit=3', first.etag)).toMatchObject({ status: 304, body: '' })
     const folded = await read('/api_specs/shop?view=folded')
     expect(JSON.parse(folded.body)).toMatchObject({

@@ -29,6 +29,9 @@ beforeEach(async () => {
       '/cookie': { security: { type: 'api_key', header_name: 'Cookie' }, post: each },
       '/token': { security: { type: 'oauth2', flow: 'client_credentials' }, post: each },
       '/open': { post: each },
+      '/inside': { security: { networks: ['127.0.0.0/8'] }, post: each },
+      '/either': { security: [{ type: 'oauth2', flow: 'client_credentials' }, basic], post: each },
+      '/optional': { security: [{ type: 'api_key', header_name: 'x-key' }, {}], post: each },
     }),
   )
 })
@@ -89,6 +92,13 @@ const CASES: readonly Case[] = [
   ['POST', '/open', 'application/x-www-form-urlencoded', 'cross-site', 200],
   ['POST', '/open', undefined, 'cross-site', 200],
   ['POST', '/cookie', 'text/plain', undefined, 415],
+  // Also where one alternative of several is such, and where being in a network is enough.
+  ['POST', '/inside', 'multipart/form-data; boundary=b', undefined, 415],
+  ['POST', '/inside', undefined, 'cross-site', 403],
+  ['POST', '/inside', 'application/json', 'cross-site', 200],
+  ['POST', '/either', 'text/plain', undefined, 415],
+  ['POST', '/either', undefined, 'cross-site', 403],
+  ['POST', '/optional', 'text/plain', 'cross-site', 200],
   ['POST', '/cookie', undefined, 'cross-site', 403],
 ]
 

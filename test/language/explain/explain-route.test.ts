@@ -152,6 +152,39 @@ const rows: readonly Row[] = [
     outcome: 'served forward',
   },
   {
+    of: 'a page of another site, with a password of the browser',
+    request: ['POST', `${H}/v1/users/1`, [BASIC, 'Sec-Fetch-Site: cross-site']],
+    outcome: '403 authenticate',
+  },
+  {
+    of: 'JSON of a page of another site',
+    request: [
+      'POST',
+      `${H}/v1/users/1`,
+      [BASIC, 'Sec-Fetch-Site: cross-site', 'Content-Type: application/json'],
+    ],
+    outcome: 'served forward',
+  },
+  {
+    of: 'an upload that the document does not name',
+    request: ['POST', `${H}/v1/users/1`, [BASIC, 'Content-Type: multipart/form-data; boundary=b']],
+    outcome: '415 negotiate',
+  },
+  {
+    of: 'a picture through a forward',
+    request: ['POST', `${H}/v1/users/1`, [BASIC, 'Content-Type: image/png']],
+    outcome: 'served forward',
+  },
+  {
+    of: 'two types',
+    request: [
+      'POST',
+      `${H}/v1/json`,
+      ['Content-Type: text/plain', 'Content-Type: application/json'],
+    ],
+    outcome: '415 negotiate',
+  },
+  {
     of: 'a body of another type',
     request: ['POST', `${H}/v1/json`, ['Content-Type: text/plain']],
     outcome: '415 negotiate',
