@@ -3,7 +3,7 @@
 
 import type { CompiledSecurity } from '../language/compile/security.ts'
 import type { CompiledCors, CompiledOperation, VersionParts } from '../language/compiled.ts'
-import type { Method, Scheme } from '../language/document.ts'
+import type { Method, ServedScheme } from '../language/document.ts'
 import type { EndpointRoute } from '../language/routes/endpoint-routes.ts'
 import type { Template } from '../language/expression/template.ts'
 
@@ -30,7 +30,7 @@ export interface ServedWebSocket {
   /** `base_path` as written, then `/ws`. */
   readonly template: string
   readonly security: CompiledSecurity
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
 }
 
 /** A target of the table: a path of a document, or a built-in endpoint. */
@@ -42,7 +42,7 @@ export interface ServedEndpoint {
   readonly version: ServedVersion
   /** `base_path` as written, then the endpoint's own. */
   readonly template: string
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   readonly route: EndpointRoute
 }
 
@@ -51,7 +51,7 @@ export interface ServedPath<P> {
   readonly version: ServedVersion
   /** `base_path` + path as written. */
   readonly template: string
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
   loadHeaders(): Template
   loadCors(): CompiledCors | undefined

@@ -4,7 +4,7 @@
 
 import type { CompiledAction } from './compile/action.ts'
 import type { CompiledEndpoint, CompiledSecurity } from './compile/security.ts'
-import type { Method, Scheme } from './document.ts'
+import type { Method, ServedScheme } from './document.ts'
 import type { ContextRead } from './expression/reads.ts'
 import type { Template } from './expression/template.ts'
 import type { HostPattern } from './routes/host-pattern.ts'
@@ -43,7 +43,7 @@ export interface VersionParts {
   /** In front of `/ws`; absent: the version does not serve it. */
   readonly security?: CompiledSecurity
   /** The schemes of a path without `schemes`: `/ws` is served over these. */
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
 }
 
 export interface CompiledVersion extends VersionParts {
@@ -66,7 +66,7 @@ export interface CompiledPath {
   readonly template: string
   /** One per way to leave out optional segments. */
   readonly patterns: readonly PathPattern[]
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   /** For 405 and for OPTIONS that the document does not declare. */
   readonly headers: Template
   /** For the same, and for preflights of methods that it does not have. */

@@ -14,6 +14,7 @@ import { stepsOfPath, takeSteps } from './steps/request-steps.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
 import { createTurns } from '../turns.ts'
+import { redirectToHttps } from './https-redirect.ts'
 import { isFramingError, refuseHead } from './request/head-error.ts'
 import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
@@ -26,6 +27,7 @@ import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead } from './request/head.ts'
 import {
   allowOf,
+  hasRedirect,
   type Lacks,
   schemesOf,
   selectRoute,
@@ -229,15 +231,21 @@ const notFound = (): GatewayError =>
 const serveUnserved = (
   options: DispatchOptions,
   found: Found,
-  lacks: Lacks,
+  lacked: Lacks,
   preflight?: UnservedRequest['preflight'],
 ): void => {
   const { incomingRequest, match: matched } = found
   const { request, head, scheme } = incomingRequest
+  // Browsers follow no redirect of a preflight.
+  const lacks =
+    lacked === 'scheme' && preflightOf(request) !== undefined && hasRedirect(matched)
+      ? 'OPTIONS'
+      : lacked
   const unserved: UnservedRequest = {
     lacks,
     schemes: schemesOf(matched),
-    allow: allowOf(matched, scheme),
+    allow: allowOf(matched, lacks === 'OPTIONS' && hasRedirect(matched) ? 'https' : scheme),
+    redirect: () => redirectToHttps(found, () => pathHeaders(found), options.baseUrl),
     headers: () => pathHeaders(found),
     preflight,
   }

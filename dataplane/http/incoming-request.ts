@@ -36,6 +36,8 @@ export interface DispatchOptions {
   readonly webSockets?: WebSocketRoutes
   /** Authenticates requests. If left out, all but anonymous operations reject every request. */
   readonly authenticate?: Authenticate
+  /** `--base-url`: the URL that clients reach the gateway by. */
+  readonly baseUrl?: string | null | undefined
   /** The current record of a realm. If left out, no browser is redirected to a login. */
   readonly realm?: (uri: string) => RealmRecord | undefined
   /** Called for every request that had to be authenticated. */

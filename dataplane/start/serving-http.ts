@@ -79,6 +79,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
   })
   const dispatch = {
     ...dispatchOptions(options),
+    baseUrl: settings.baseUrl,
     readClient,
     accessLog,
     eventStreams,

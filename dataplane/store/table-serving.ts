@@ -6,7 +6,7 @@ import { levelParts } from '../../language/compile/level-part.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import { VERSION_PARTS } from '../../language/compile/version-parts.ts'
 import type { CompiledCors, CompiledOperation, StatusCodes } from '../../language/compiled.ts'
-import type { Method, Scheme } from '../../language/document.ts'
+import type { Method, ServedScheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
@@ -144,9 +144,9 @@ interface PathParts {
 abstract class TableRoute {
   readonly version: ServedVersion
   readonly shape: PathShape
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
 
-  constructor(version: ServedVersion, shape: PathShape, schemes: readonly Scheme[]) {
+  constructor(version: ServedVersion, shape: PathShape, schemes: readonly ServedScheme[]) {
     this.version = version
     this.shape = shape
     this.schemes = internData(schemes)

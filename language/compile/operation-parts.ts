@@ -22,6 +22,13 @@ const SCHEMES_KEYS: InheritedKeys = {
     on: ['path'],
     schema: restrictingKey('Schemes that are served; both when nothing is set.', ref('schemes')),
   },
+  redirect_http: {
+    on: ['path'],
+    schema: restrictingKey(
+      'Whether a GET or HEAD over http is redirected (308) to the same URL over https. Then nothing is served over http.',
+      { type: 'boolean', default: false },
+    ),
+  },
 }
 
 const SECURITY_PART: OperationPart<'security'> = {

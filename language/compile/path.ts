@@ -82,7 +82,7 @@ export const compilePath = (
     pointer,
     template,
     patterns: patterns ?? [],
-    schemes: compileSchemes(find('schemes'), diagnostics),
+    schemes: compileSchemes(find, diagnostics),
     headers: compilePathHeaders(find, deps),
     cors: compileCors(find('cors'), diagnostics),
     operations,

@@ -2,7 +2,7 @@
 // described. All of it reaches the gateway's requests (`ServedVersion`).
 
 import type { StatusCodes, VersionParts } from '../compiled.ts'
-import type { Scheme } from '../document.ts'
+import type { ServedScheme } from '../document.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { constant } from '../expression/template.ts'
 import { isMap } from '../expression/value.ts'
@@ -22,7 +22,7 @@ export interface VersionPartDeps {
   readonly statusCodes: StatusCodes
   /** In front of `/ws`; undefined: it is not served. */
   readonly security: CompiledSecurity | undefined
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   /** Of the API. */
   readonly meta: unknown
   readonly diagnostics: Diagnostics

@@ -61,7 +61,7 @@ export const compileVersion = (
   const parts = compileLevel(VERSION_PARTS, value, pointer, {
     statusCodes: scope.statusCodes,
     security: webSocket.security,
-    schemes: compileSchemes(scope.default('schemes'), diagnostics),
+    schemes: compileSchemes((name) => scope.default(name), diagnostics),
     meta: api.meta,
     diagnostics,
   })

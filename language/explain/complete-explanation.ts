@@ -1,7 +1,7 @@
 // Completes what the route table says of a request with what the documents say: the operation inherited and folded, and
 // versions that would match if they were active.
 
-import type { Scheme } from '../document.ts'
+import type { ServedScheme } from '../document.ts'
 import { match } from '../router/match.ts'
 import { edit, emptyTable } from '../router/route-table.ts'
 import type { Route } from '../router/route.ts'
@@ -50,7 +50,7 @@ export const documentsToFold = ({ route, tried }: RouteExplanation): readonly st
 interface InactivePath {
   readonly version: string
   readonly template: string
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
 }
 
 const inactiveIn = (

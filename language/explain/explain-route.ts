@@ -14,6 +14,7 @@ import {
   allowOf,
   type RoutedEndpoint,
   type RoutedPath,
+  isRedirected,
   schemesOf,
   selectRoute,
   toMethod,
@@ -236,6 +237,13 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
     return operationRoute(request, selection.candidate.target, selection.slot, tried)
   switch (selection.lacks) {
     case 'scheme':
+      if (isRedirected(matched, scheme, toMethod(request.method)))
+        return {
+          tried,
+          route: { ...place, pointer: null, action: 'built-in redirect' },
+          checks: [],
+          verdict: served('The gateway redirects to the same URL over https', 308),
+        }
       return { ...rejected(tried, [], schemeFault(schemesOf(matched))), route: place }
     case 'method':
       return {

@@ -7,7 +7,7 @@ import { describeLevel } from '../compile/level-part.ts'
 import { type CompiledEndpoint, describeSecurity } from '../compile/security.ts'
 import { VERSION_PARTS } from '../compile/version-parts.ts'
 import type { ApiParts, CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
-import { type Method, METHODS, type Scheme } from '../document.ts'
+import { type Method, METHODS, type ServedScheme } from '../document.ts'
 import type { RealmFacts } from '../environment.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
 import type { Problem } from '../problem.ts'
@@ -37,7 +37,7 @@ export interface FoldedPath {
   readonly pointer: string
   readonly template: string
   readonly patterns: readonly PathPattern[]
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   readonly headers: Value
   readonly operations: Readonly<Partial<Record<Method, OperationDescription>>>
 }

@@ -1,14 +1,14 @@
 // Finds the version that a host and a path with `/ws` name and whose realm has a router for it: the first in order of
 // precedence, skipping those without a router.
 
-import type { Scheme } from '../document.ts'
+import type { Scheme, ServedScheme } from '../document.ts'
 import { matchWebSocket } from './match.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** `/ws` of a version, as far as finding it needs it. */
 export interface RoutedWebSocket {
   readonly version: { readonly realmUri: string }
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
 }
 
 /** undefined: no version with a router has its `/ws` there. */

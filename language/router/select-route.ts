@@ -1,21 +1,21 @@
 // Selects which operation or built-in endpoint of a matched path serves a request (behaviour §3): by scheme, then by
 // method.
 
-import { type Method, METHODS, type Scheme } from '../document.ts'
+import { type Method, METHODS, type Scheme, type ServedScheme } from '../document.ts'
 import type { EndpointRoute } from '../routes/endpoint-routes.ts'
 import type { Candidate, Match } from './route.ts'
 
 /** A path of a document, as far as selecting needs it. @typeParam S what stands for an operation */
 export interface RoutedPath<S = object> {
   readonly kind: 'path'
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   readonly operations: Readonly<Partial<Record<Method, S>>>
 }
 
 /** A built-in endpoint, as far as selecting needs it. */
 export interface RoutedEndpoint {
   readonly kind: 'endpoint'
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   readonly route: EndpointRoute
 }
 
@@ -42,9 +42,25 @@ export const selectRoute = <S, P extends RoutedPath<S>, E extends RoutedEndpoint
       (method === 'head' ? find<S, P, E>(match, scheme, 'get', 'path') : undefined)
     if (found !== undefined) return found
   }
-  if (!match.candidates.some(({ target }) => target.schemes.includes(scheme))) return NONE.scheme
+  const isServed = match.candidates.some(({ target }) => target.schemes.includes(scheme))
+  if (!isServed || isRedirected(match, scheme, method)) return NONE.scheme
   return method === 'options' ? NONE.options : NONE.method
 }
+
+/** Before a 405, as that is for https to say. */
+export const isRedirected = (
+  match: Match<Schemed>,
+  scheme: Scheme,
+  method: Method | undefined,
+): boolean => scheme === 'http' && (method === 'get' || method === 'head') && hasRedirect(match)
+
+/** Whether a document sends requests for the path from http to https. */
+export const hasRedirect = (match: Match<Schemed>): boolean =>
+  match.candidates.some(({ target }) => redirectsHttp(target))
+
+type Schemed = Pick<RoutedPath, 'schemes'>
+
+export const redirectsHttp = ({ schemes }: Schemed): boolean => schemes.includes('redirect_http')
 
 /** @param only for a method that stands in for another: endpoints list all of theirs */
 const find = <S, P extends RoutedPath<S>, E extends RoutedEndpoint>(
@@ -90,6 +106,7 @@ const methodsOf = (target: RoutedPath | RoutedEndpoint): readonly Method[] => {
 /** The schemes that the path is served over: `http and https`. */
 export const schemesOf = (match: Match<RoutedPath | RoutedEndpoint>): string => {
   const schemes = new Set(match.candidates.flatMap(({ target }) => target.schemes))
+  schemes.delete('redirect_http')
   return [...schemes].sort().join(' and ')
 }
 

@@ -67,6 +67,7 @@ describe('keys that restrict', () => {
       pool_size: ['a version'],
       wamp_websocket: ['a version'],
       schemes: ['a path', 'defaults'],
+      redirect_http: ['a path', 'defaults'],
       accepts: ['a path', 'defaults'],
       body_max_bytes: ['a path', 'an operation', 'defaults'],
       body_max_byte: ['a path', 'an operation', 'defaults'],

@@ -25,6 +25,8 @@ export interface UnservedRequest {
   readonly schemes: string
   /** Its methods over this scheme, as `Allow` has them. */
   readonly allow: string
+  /** To https, where the document says so; undefined: it does not. */
+  redirect(): StepVerdict
   /** Those of the document for this path. */
   headers(): HeaderList
   /** The headers of the response to a preflight, by the `cors` of the document and the methods of the path; undefined: it is none. */

@@ -63,6 +63,13 @@ const PREFLIGHT = ofPath(
   }),
 )
 
+/** Before all that a path asks for: nothing of it is served over http. */
+const REDIRECT = ofPath(
+  'scheme',
+  ({ lacks }) => lacks === 'scheme',
+  (unserved) => unserved.redirect(),
+)
+
 const SCHEME = ofPath(
   'scheme',
   ({ lacks }) => lacks === 'scheme',
@@ -221,6 +228,7 @@ const BODY_LENGTH = ofBody(
 /** In the order in which requests take them. */
 const STEPS: readonly RequestStep[] = [
   PREFLIGHT,
+  REDIRECT,
   SCHEME,
   OPTIONS,
   METHOD,

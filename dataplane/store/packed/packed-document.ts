@@ -3,7 +3,7 @@
 
 import type { CompiledEndpoint } from '../../../language/compile/security.ts'
 import type { CompiledPath, StatusCodes, VersionParts } from '../../../language/compiled.ts'
-import type { Method, Scheme } from '../../../language/document.ts'
+import type { Method, ServedScheme } from '../../../language/document.ts'
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../../language/routes/path-pattern.ts'
 import type { Compact } from './compact.ts'
@@ -42,7 +42,7 @@ export interface PackedVersion extends Omit<VersionParts, 'statusCodes'> {
 export interface PackedPath {
   readonly template: string
   readonly patterns: readonly PathPattern[]
-  readonly schemes: readonly Scheme[]
+  readonly schemes: readonly ServedScheme[]
   /** The methods of its operations. */
   readonly methods: readonly Method[]
 }

@@ -165,6 +165,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     webSockets,
     realm: (uri) => realms.get(uri),
     readClient: createClientReader(options.trustedProxies ?? []),
+    baseUrl: options.baseUrl,
     nextRequestId: () => `id-${++nextId}`,
     now: () => performance.now(),
     wallClock: Date.now,

@@ -163,6 +163,7 @@ describe('the steps of a path that has no operation for a request', () => {
     schemes: 'https',
     allow: 'GET, OPTIONS',
     preflight: undefined,
+    redirect: () => undefined,
     headers: () => [
       ['allow', 'POST'],
       ['x-own', 'a'],
