@@ -45,6 +45,10 @@ describe('a credential of a forward', () => {
     ],
     ['of a caller with a token', withAction({ credential: 'exchanged' }, OAUTH2)],
     [
+      'of callers with a token in a list',
+      withAction({ credential: 'exchanged' }, { security: [OAUTH2.security] }),
+    ],
+    [
       'a certificate beside the header',
       withAction({ credential: 'certified', headers: { authorization: 'x' } }),
     ],
@@ -128,6 +132,12 @@ describe('a credential of a forward', () => {
       withAction({ credential: 'billing', headers: { authorization: '{{request.headers.a}}' } }),
       'headers/authorization',
       /leave out one/,
+    ],
+    [
+      'a list with a caller without a token',
+      withAction({ credential: 'exchanged' }, { security: [OAUTH2.security, {}] }),
+      'credential',
+      /oauth2 or oidc/,
     ],
     [
       'a caller without a token',

@@ -34,6 +34,22 @@ const USERS = documentOf({
             get: STATIC,
           },
           '/key': { security: { type: 'api_key', header_name: 'X-Key' }, get: STATIC },
+          '/either': {
+            security: [
+              { type: 'api_key', header_name: 'X-Key' },
+              { type: 'basic', groups: ['a'] },
+            ],
+            get: STATIC,
+          },
+          '/optional': { security: [{ type: 'api_key', header_name: 'X-Key' }, {}], get: STATIC },
+          '/inside': { security: { networks: ['10.0.0.0/8'] }, get: STATIC },
+          '/login': {
+            security: [
+              { type: 'api_key', header_name: 'X-Key' },
+              { type: 'oidc', unauthenticated: 'redirect' },
+            ],
+            get: STATIC,
+          },
           '/files/[...]': { get: STATIC },
           '/constructor/__proto__': { get: STATIC },
         },
@@ -314,6 +330,65 @@ describe('explaining a request', () => {
         'basic (groups: admins): basic needs user and password in Authorization: Basic, and the request has none',
     })
   })
+
+  const PAGE = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document']
+
+  it.each<[string, string, readonly string[], number | null, string, RegExp]>([
+    [
+      'neither is there',
+      '/either',
+      [],
+      401,
+      'fail',
+      /^api_key \(header_name: x-key\) or basic \(groups: a\): api_key needs .*, or basic needs .*, and the request has none$/,
+    ],
+    ['one is there', '/either', ['X-Key: k'], null, 'unknown', /there is a key in the header/],
+    [
+      'both are there',
+      '/either',
+      ['X-Key: k', 'Authorization: Basic YTpi'],
+      null,
+      'unknown',
+      /there is a key .* and user and password/,
+    ],
+    [
+      'none is needed',
+      '/optional',
+      [],
+      null,
+      'pass',
+      /^there are no credentials, and none are needed$/,
+    ],
+    [
+      'one is there that is not needed',
+      '/optional',
+      ['X-Key: k'],
+      null,
+      'unknown',
+      /which realm com.acme verifies/,
+    ],
+    [
+      'only the network counts',
+      '/inside',
+      [],
+      null,
+      'unknown',
+      /none \(networks: 10\.0\.0\.0\/8\): .*networks too: the address is that of the connection/,
+    ],
+    ['a page has none', '/login', PAGE, 302, 'fail', /and the request has none$/],
+    ['a page has a key', '/login', [...PAGE, 'X-Key: k'], null, 'unknown', /there is a key/],
+  ])(
+    'says of several schemes what it knows: %s',
+    (...[, path, headers, status, result, message]) => {
+      const { checks, verdict } = explain('GET', `${H}/v1${path}`, headers)
+      const check = checks.find(({ name }) => name === 'security')
+      expect([verdict.outcome === 'rejected' ? verdict.status : null, check?.result]).toEqual([
+        status,
+        result,
+      ])
+      expect(check?.message).toMatch(message)
+    },
+  )
 
   it('repeats no value of a header', () => {
     const headers = ['Authorization: Basic c2VjcmV0', 'Cookie: t=s3cr3t', 'X-Key: s3cr3t']
