@@ -42,6 +42,8 @@ export interface VersionParts {
   readonly statusCodes: StatusCodes
   /** In front of `/ws`; absent: the version does not serve it. */
   readonly security?: CompiledSecurity
+  /** The `cors` of a path without one: for what no path of it matches. */
+  readonly cors?: CompiledCors | undefined
   /** The schemes of a path without `schemes`: `/ws` is served over these. */
   readonly schemes: readonly ServedScheme[]
 }

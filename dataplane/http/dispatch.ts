@@ -20,7 +20,9 @@ import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
 import { pickContentType, writtenType } from '../../language/routes/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
-import { preflightHeaders, type Preflight, withCors } from './response/cors.ts'
+import { corsHeaders, preflightHeaders, type Preflight, withCors } from './response/cors.ts'
+import type { HeaderList } from './response/headers.ts'
+import { versionCors } from './response/version-cors.ts'
 import { type Found, pathCors, pathHeaders } from './response/path-headers.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
@@ -209,12 +211,14 @@ const serveFixed = (
 }
 
 const unmatchedError = (
-  { isAwaitingOperator, webSockets }: DispatchOptions,
-  { head, scheme }: IncomingRequest,
+  { isAwaitingOperator, webSockets, table }: DispatchOptions,
+  { head, scheme, request }: IncomingRequest,
 ): GatewayError => {
   if (webSockets?.find(head.authority.host, head.target.path, scheme) !== undefined)
     return upgradeRequired('This path accepts only WebSocket connections')
-  return isAwaitingOperator?.() === true ? notReady() : notFound()
+  if (isAwaitingOperator?.() === true) return notReady()
+  const cors = versionCors(table(), head.authority.host, head.target.path)
+  return notFound(cors === undefined ? [] : withCors([], corsHeaders(cors, request.headers.origin)))
 }
 
 /** It is not known yet what will be served, and clients would take a 404 as final and cache it. */
@@ -224,8 +228,10 @@ const notReady = (): GatewayError =>
     headers: { 'retry-after': '1' },
   })
 
-const notFound = (): GatewayError =>
-  new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
+const notFound = (headers: HeaderList): GatewayError =>
+  new GatewayError('svc.error.not_found', 'Nothing is served at this host and path', {
+    headers: Object.fromEntries(headers),
+  })
 
 /** Answers or refuses a request whose path no operation serves, by the steps of the path. */
 const serveUnserved = (

@@ -26,7 +26,7 @@ import type { RequestHead } from './request/head.ts'
 import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 
 export interface DispatchOptions {
-  readonly table: () => RouteTable<Served>
+  readonly table: () => RouteTable<Served, { readonly version: ServedVersion }>
   /** Whether an operator owns this gateway and has never sent anything; if left out, never. */
   readonly isAwaitingOperator?: () => boolean
   readonly preparation: Preparation

@@ -221,7 +221,7 @@ const readName = (text: string): string | Refused =>
 const isSeconds = (value: Value | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_SECONDS
 
-const describeCors = (cors: CompiledCors): ValueMap => {
+export const describeCors = (cors: CompiledCors): ValueMap => {
   const { origins, methods, headers, exposed, credentials, maxAgeSeconds } = cors
   return {
     origins: origins === 'any' ? ['*'] : origins.map(writeOrigin),

@@ -19,6 +19,7 @@ import type { NamedVersion } from '../versions.ts'
 import { parseBasePath } from '../routes/path-pattern.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { compileLevel } from './level-part.ts'
+import { compileCors } from './cors.ts'
 import { compileSchemes } from './schemes.ts'
 import { createScope, type Scope } from './scope.ts'
 import { VERSION_PARTS } from './version-parts.ts'
@@ -62,6 +63,7 @@ export const compileVersion = (
     statusCodes: scope.statusCodes,
     security: webSocket.security,
     schemes: compileSchemes((name) => scope.default(name), diagnostics),
+    cors: compileCors(scope.default('cors'), diagnostics),
     meta: api.meta,
     diagnostics,
   })

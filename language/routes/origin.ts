@@ -18,7 +18,7 @@ const LONGEST = 300
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i
 
 /** undefined: it is no origin with a host, such as `null`, or has a path, a user or a blank. */
-export const parseOrigin = (text: string): OriginPattern | undefined => {
+const parseOrigin = (text: string): OriginPattern | undefined => {
   const [, scheme = '', host = '', port = ''] = ORIGIN.exec(text.slice(0, LONGEST + 1)) ?? []
   if (host === '' || text.length > LONGEST || !URL.canParse(text)) return undefined
   const url = new URL(text)

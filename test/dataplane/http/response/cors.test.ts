@@ -128,6 +128,39 @@ describe('a response of a document with cors', () => {
   })
 })
 
+describe('a 404 where no path matches', () => {
+  const A = 'https://a.test'
+  const documentOf = (id: string, base: string, origins: readonly string[]) =>
+    apiOf(
+      { '/x': { get: answers('x') } },
+      {
+        id,
+        version: { base_path: base, defaults: { cors: { origins } } },
+      },
+    )
+
+  it.each<[string, string, string, string | undefined]>([
+    ['a version', '/v1/nothing', APP, APP],
+    ['a version itself', '/v1', APP, APP],
+    ['one within another', '/v1/inner/no/such', A, A],
+    ['one within another, for the origin of the outer one', '/v1/inner/no', APP, undefined],
+    ['a version, with a slash at its end', '/v1/no/', APP, APP],
+    ['a version, for another origin', '/v1/nothing', EVIL, undefined],
+  ])('names the origin below %s', async (_, path, origin, allowed) => {
+    await gateway.load(documentOf('a', '/v1', [APP]), documentOf('b', '/v1/inner', [A]))
+    expect(await ask('GET', path, { origin })).toEqual([
+      404,
+      { ...(allowed !== undefined && { 'allow-origin': allowed }), vary: 'origin' },
+    ])
+  })
+
+  it('names none below no version', async () => {
+    await gateway.load(documentOf('a', '/v1', [APP]))
+    expect(await ask('GET', '/v2/x', { origin: APP })).toEqual([404, {}])
+    expect(await ask('GET', '/v11', { origin: APP })).toEqual([404, {}])
+  })
+})
+
 describe('a preflight', () => {
   const paths = {
     '/x': { get: answers('x'), delete: answers('') },
