@@ -3,6 +3,7 @@
 // behaviour §2 are filled in; what only the realm knows (`timeout`) stays open.
 
 import type { CompiledAction } from './compile/action.ts'
+import type { CompiledResponses } from './compiled-response.ts'
 import type { CompiledEndpoint, CompiledSecurity } from './compile/security.ts'
 import type { Method, ServedScheme } from './document.ts'
 import type { ContextRead } from './expression/reads.ts'
@@ -106,14 +107,12 @@ export interface CompiledCors {
 }
 
 /** Of one method of a path. */
-export interface CompiledOperation<T = Template> extends OperationParts<T> {
+export interface CompiledOperation<T = Template> extends OperationParts<T>, CompiledResponses<T> {
   readonly pointer: string
   readonly accepts: readonly ContentType[]
   readonly action: CompiledAction<T>
   /** Name of the rest of the path (`[...rest]`), where a forward's path may have it: it is sent on as it came. */
   readonly rest?: string
-  readonly onResult: CompiledResponse<T>
-  readonly onError: CompiledResponse<T>
   /** Sorted, unique. */
   readonly reads: readonly ContextRead[]
 }
@@ -133,13 +132,4 @@ export interface CallLimits<T = Template> {
   readonly connectTimeout: T
   readonly retries: T
   readonly retryTimeout: T
-}
-
-/** §2.6. Absent members fall back as behaviour §5 has it. `declared` is false where the document has none. */
-export interface CompiledResponse<T = Template> {
-  readonly declared: boolean
-  readonly headers?: T
-  readonly body?: T
-  readonly statusCode?: T
-  readonly uri?: T
 }

@@ -3,7 +3,8 @@
 
 import { mapAction } from './compile/action.ts'
 import { mapParts } from './compile/operation-parts.ts'
-import type { CompiledOperation, CompiledResponse } from './compiled.ts'
+import type { CompiledOperation } from './compiled.ts'
+import type { CompiledResponse } from './compiled-response.ts'
 import { mapMembers } from './map-members.ts'
 
 /**

@@ -2,7 +2,7 @@
 // which side of the document reads it.
 
 import type { ContextRead } from './expression/reads.ts'
-import type { CompiledOperation, CompiledResponse } from './compiled.ts'
+import type { CompiledResponse, CompiledResponses } from './compiled-response.ts'
 import { childrenOf } from './expression/children.ts'
 import { STEP } from './expression/functions/functions.ts'
 import { readsOf } from './expression/reads.ts'
@@ -19,10 +19,7 @@ export interface ResponseNeeds {
   readonly needsResultMember: boolean
 }
 
-export const responseNeedsOf = ({
-  onResult,
-  onError,
-}: Pick<CompiledOperation, 'onResult' | 'onError'>): ResponseNeeds => {
+export const responseNeedsOf = ({ onResult, onError }: CompiledResponses): ResponseNeeds => {
   const readsResultBody = reads(onResult, RESULT_BODY)
   const { body, ...rest } = onResult
   const isUnchanged =

@@ -1,7 +1,7 @@
 // Defines what an action says of how an operation responds where `on_result` leaves that open (behaviour §5), and what most
 // actions have in common there.
 
-import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledResponses } from '../compiled-response.ts'
 import { constant, type Template } from '../expression/template.ts'
 
 /** How an operation responds, as far as its action decides it (behaviour §5). Known before any request. */
@@ -44,7 +44,7 @@ export const OWN_RESPONSE = {
 /** A result of the router is the body of an operation that declares no `on_result`. */
 export const routerResponse =
   (events: ActionResponse['events']) =>
-  ({ onResult }: CompiledOperation): ActionResponse => ({
+  ({ onResult }: CompiledResponses): ActionResponse => ({
     headers: undefined,
     body: onResult.declared ? NO_BODY : RESULT,
     givesStatus: false,

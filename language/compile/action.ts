@@ -3,7 +3,7 @@
 
 import type { Method } from '../document.ts'
 import type { ContextRead } from '../expression/reads.ts'
-import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledResponses } from '../compiled-response.ts'
 import type { Template } from '../expression/template.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { type ActionResponse, NO_BODY, OWN_RESPONSE, routerResponse } from './action-response.ts'
@@ -73,8 +73,9 @@ export type CompiledAction<T = Template, K extends ActionType = ActionType> = {
 }[K]
 
 /** An operation with an action of one of the types `K`. */
-export type OperationOf<K extends ActionType> = CompiledOperation & {
+interface OperationOf<K extends ActionType> extends CompiledResponses {
   readonly action: CompiledAction<Template, K>
+  readonly reads: readonly ContextRead[]
 }
 
 /** What the language does with one type of action. */

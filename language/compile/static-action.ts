@@ -1,6 +1,7 @@
 // Compiles the static action (§2.5, behaviour §4): its compiled form, and how its members are read and mapped.
 
-import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledResponses } from '../compiled-response.ts'
+import type { ContextRead } from '../expression/reads.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { mapMembers } from '../map-members.ts'
 import { type ActionSchema, key, MAP } from '../schema/document-notation.ts'
@@ -49,7 +50,8 @@ export const staticUses = ({
   action,
   onResult,
   reads,
-}: Pick<CompiledOperation, 'onResult' | 'reads'> & {
+}: Pick<CompiledResponses, 'onResult'> & {
+  readonly reads: readonly ContextRead[]
   readonly action: StaticAction
 }): readonly TemplateUse[] => {
   // Evaluated only if the response contains it, or something reads it.

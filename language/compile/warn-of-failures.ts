@@ -2,7 +2,8 @@
 // AlwaysFails. Nothing is refused for it: the other operations of a document go on.
 
 import { actionResponse, canFail, templateUsesOf, usesLimits } from './action.ts'
-import type { CompiledOperation, CompiledResponse } from '../compiled.ts'
+import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledResponse } from '../compiled-response.ts'
 import { explainFunctionError, kindOf, showSource } from '../expression/errors.ts'
 import { functionNamed } from '../expression/functions/functions.ts'
 import { sourceOf } from '../expression/source.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { responseNeedsOf } from '../../language/response-needs.ts'
-import type { CompiledResponse } from '../../language/compiled.ts'
+import type { CompiledResponse } from '../../language/compiled-response.ts'
 import { constant, type PipeCall, type Template } from '../../language/expression/template.ts'
 import { map, read, text } from '../dataplane/actions/forward/forward-fixture.ts'
 
