@@ -71,7 +71,14 @@ const MAX_SLEEP_MS = 30_000
 
 /** First segment of the path and method → handler. */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
-  ['GET orders', ({ url, rest }, state) => readOrders(state, url, rest[0])],
+  // The list names its next page by the address that it is reached under.
+  [
+    'GET orders',
+    ({ request, url, rest }, state) => ({
+      ...readOrders(state, url, rest[0]),
+      headers: { link: `<http://${request.headers.host ?? ''}/orders?page=2>; rel="next"` },
+    }),
+  ],
   [
     'POST orders',
     ({ request, body }, state) =>
