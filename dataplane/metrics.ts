@@ -118,7 +118,7 @@ const METRICS = {
   webSockets: {
     kind: 'gauge',
     name: 'svc_gateway_websockets',
-    help: 'WebSocket connections that are relayed to routers.',
+    help: 'WebSocket connections that are relayed to routers and upstreams.',
     labels: [],
   },
   memoryBudget: {

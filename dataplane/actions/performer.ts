@@ -7,6 +7,8 @@ import type { Authority } from '../../language/routes/authority.ts'
 import type { Context } from '../context.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { Holding } from '../memory/memory-budget.ts'
+import type { SwitchedConnection } from '../upstream/upstream.ts'
+import type { WebSocketOffer } from '../web-socket-switch.ts'
 import type { RequestFailure } from './request-failure.ts'
 
 /** `action.error` (behaviour §4): what `on_error` reads. */
@@ -70,6 +72,12 @@ export interface EventSink {
   end(): void
 }
 
+/** An upstream that has switched to a WebSocket. */
+export interface SwitchedPeer extends Omit<SwitchedConnection, 'headers'> {
+  /** Those of its 101, in the form of other responses. */
+  readonly headers: StreamHead['headers']
+}
+
 export interface Exchange {
   readonly context: Context
   /** The raw request: streamed bodies are read from it by the forward action only. */
@@ -109,6 +117,10 @@ export interface Exchange {
    * rejected. The head goes out with the first bytes, or at the end of this turn of the event loop.
    */
   stream(head: StreamHead): ByteSink | undefined
+  /** What the client offers that asks to switch to a WebSocket, where it may; otherwise undefined. */
+  readonly webSocket: WebSocketOffer | undefined
+  /** The upstream has switched to it: sends the 101, and passes on what either end sends. It is the response. */
+  switchTo(peer: SwitchedPeer): void
   /** Sends the links of a 103 ahead of the response, if the client may have them. */
   hintEarly(headers: StreamHead['headers']): void
   /** How Accept rates `text/event-stream`: above the other types offered, acceptable, not acceptable. */

@@ -1,7 +1,7 @@
 // Dispatches a request, the hot path: it matches it against the current route table, performs only the steps that the
 // document needs, and sends one response. Nothing awaits unless a body must be read or an action waits.
 
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { CompiledCors } from '../../language/compiled.ts'
 import type { Scheme } from '../../language/document.ts'
@@ -43,14 +43,22 @@ import {
   refuseOperation,
   serveOperation,
 } from './serve-operation.ts'
+import type { ClientUpgrade } from './upgrade/client-upgrade.ts'
 import { upgradeRequired } from './upgrade/handshake.ts'
 import { serveBuiltinEndpoint, visitKeys } from './builtin/endpoints.ts'
 
 /** Operations whose closures are cached even while memory is short: a few MB. */
 const LEAST_PREPARED = 1000
 
+/** @param upgrade of a request whose connection may be switched to a WebSocket */
+export type Dispatch = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  upgrade?: ClientUpgrade,
+) => void
+
 /** The listener of a public server that speaks `scheme`. */
-export const createDispatch = (options: DispatchOptions, scheme: Scheme): RequestListener => {
+export const createDispatch = (options: DispatchOptions, scheme: Scheme): Dispatch => {
   const cache = createOperationCache<PreparedOperation>({
     build: (slot) => prepareOperation(slot, options.preparation),
     hasRoom: () => options.memory.hasRoomForCaches,
@@ -67,7 +75,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     turns: options.turns ?? createTurns(),
   }
   const faulty = new WeakSet<Socket>()
-  return (request, response) => {
+  return (request, response, upgrade) => {
     const { socket } = request
     // It follows a request whose end is ambiguous, so the connection is being closed.
     if (faulty.has(socket)) return
@@ -81,6 +89,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
       client,
       id: client?.requestId ?? options.nextRequestId(),
       startedMs: options.now(),
+      upgrade,
       identity: undefined,
     }
     const { fault } = incomingRequest.head
@@ -263,6 +272,8 @@ const serveUnserved = (
     isAcceptable: true,
     isPreflight: false,
     isGone: false,
+    checkOrigin: () => undefined,
+    checkHandshake: () => undefined,
     authenticate: () => new TypeError('A path without an operation asks nobody who calls'),
   }
   const refuse = (error: unknown): void => {

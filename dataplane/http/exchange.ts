@@ -16,6 +16,7 @@ import type {
   EventSink,
   Exchange,
   StreamHead,
+  SwitchedPeer,
 } from '../actions/performer.ts'
 import type { Authority } from '../../language/routes/authority.ts'
 import { Context } from '../context.ts'
@@ -42,6 +43,7 @@ import {
   type OnUnexpected,
   type Settlement,
 } from './incoming-request.ts'
+import { holdBacklog } from './response/backlog.ts'
 import { createByteSink } from './response/upstream-body.ts'
 import type { Envelope } from './response/own-headers.ts'
 import { placeOfClient } from './client-place.ts'
@@ -55,6 +57,7 @@ import {
   writeEventHead,
   writeStreamHead,
 } from './response/write-response.ts'
+import type { WebSocketOffer } from '../web-socket-switch.ts'
 import type { IsScarce } from '../least-rate.ts'
 import type { Turns } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
@@ -259,6 +262,21 @@ export class HttpExchange implements Exchange {
     return isEvents ? this.#followEvents(sink) : sink
   }
 
+  get webSocket(): WebSocketOffer | undefined {
+    return this.incomingRequest.upgrade?.offer
+  }
+
+  switchTo(peer: SwitchedPeer): void {
+    const isOver = this.#isSettled || this.#isResponding
+    if (isOver || this.incomingRequest.upgrade?.open(peer, this) !== true) {
+      peer.socket.destroy()
+      this.abandon()
+    } else {
+      this.#isSettled = true
+      this.#settled({ status: 101, bytes: 0 })
+    }
+  }
+
   /** `Link` fields pass as they do in a response that passes through; HTTP/1.0 has no interim responses (RFC 9110 §15.2). */
   hintEarly(headers: HeaderList): void {
     const { shape } = this.operation
@@ -426,9 +444,7 @@ export class HttpExchange implements Exchange {
 
   #settled(settlement: Settlement): void {
     this.#noteCost()
-    const holding = this.#memory
-    if (holding !== undefined || this.response.writableLength > BACKLOG_BYTES)
-      this.#holdBacklog(holding)
+    holdBacklog(this.response, this.#observer.memory, this.#memory)
     const why = this.#why
     const place = this.#place ?? (why && PLACE_OF_ACTION)
     this.#observer.settled(
@@ -443,22 +459,6 @@ export class HttpExchange implements Exchange {
     if (WORK - (context.work ?? WORK) > COSTLY_WORK) operation.costlyRequests = TAKEN_FOR_COSTLY
     else if (operation.costlyRequests > 0) operation.costlyRequests--
   }
-
-  /**
-   * Releases what was held for the request, and rejects what would still be held for it, such as a body that was
-   * being inflated when the client disconnected. What the client has not read of its response stays counted.
-   */
-  #holdBacklog(holding: Holding | undefined): void {
-    const { response } = this
-    const backlog = response.destroyed ? 0 : response.writableLength
-    holding?.close()
-    if (backlog <= BACKLOG_BYTES) return
-    const rest = this.#observer.memory.open(this.incoming.socket)
-    rest.add(backlog)
-    response.once('close', () => {
-      rest.release()
-    })
-  }
 }
 
 /** Of an action that has failed at its peer. */
@@ -467,6 +467,3 @@ const PLACE_OF_ACTION: RefusingPlace = { member: '/action' }
 /** Some 6 ms. */
 const COSTLY_WORK = 2 ** 22
 const TAKEN_FOR_COSTLY = 100
-
-/** Less is not counted, as the kernel may just not have accepted it yet. */
-const BACKLOG_BYTES = 64 * 1024

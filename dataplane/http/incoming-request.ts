@@ -23,6 +23,8 @@ import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
 import type { Preparation, PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead } from './request/head.ts'
+import type { RealmOrigins } from './realm-origins.ts'
+import type { ClientUpgrade } from './upgrade/client-upgrade.ts'
 import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 
 export interface DispatchOptions {
@@ -32,6 +34,8 @@ export interface DispatchOptions {
   readonly preparation: Preparation
   /** Handles requests for built-in endpoints; if left out, there are none. */
   readonly endpoints?: EndpointHandler
+  /** The origins whose pages may open WebSockets with the credentials of a realm. */
+  readonly origins: (realmUri: string) => RealmOrigins
   /** Finds the paths of WebSocket connections, so that plain requests to them get 426; if left out, there are none. */
   readonly webSockets?: WebSocketRoutes
   /** Authenticates requests. If left out, all but anonymous operations reject every request. */
@@ -93,6 +97,8 @@ export interface IncomingRequest {
   readonly client: Client | undefined
   readonly id: string
   readonly startedMs: number
+  /** Set while the connection may be switched to a WebSocket. */
+  readonly upgrade?: ClientUpgrade | undefined
   /** The caller, as soon as its credentials were accepted. */
   identity: Identity | undefined
 }

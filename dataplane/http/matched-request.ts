@@ -3,6 +3,9 @@
 import type { ContentType } from '../../language/compiled.ts'
 import { pickContentType, pickLanguage, rateEventStream } from '../../language/routes/negotiate.ts'
 import type { Candidate, Match } from '../../language/router/route.ts'
+import type { CompiledSecurity } from '../../language/compile/security.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { asksForWebSocket, checkOrigin } from './upgrade/handshake.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import type { OperationSlot, ServedPath } from '../served.ts'
 import { authenticateRequest } from './authenticate-request.ts'
@@ -106,8 +109,41 @@ export class MatchedRequest implements Matched, StepRequest {
     return this.incomingRequest.request.socket.destroyed
   }
 
+  checkOrigin(security: CompiledSecurity): Verdict {
+    const { request, head } = this.incomingRequest
+    if (!asksForWebSocket(request, head)) return undefined
+    const { realmUri } = this.operation.version
+    return checkOrigin(request, head.authority, this.#options.origins(realmUri), security)
+  }
+
+  checkHandshake(isTaken: boolean): Verdict {
+    const { request, head, upgrade } = this.incomingRequest
+    if (upgrade !== undefined)
+      return isTaken ? upgrade.admit(this.operation.version.realmUri) : NO_WEB_SOCKETS
+    const isHandshake =
+      asksForWebSocket(request, head) && request.headers['sec-websocket-key'] !== undefined
+    if (!isHandshake) return undefined
+    return isTaken ? NOT_SWITCHED : NO_WEB_SOCKETS
+  }
+
   authenticate(guard: Guard): Verdict | Promise<Verdict> {
     const { realmUri } = this.operation.version
     return authenticateRequest(this.#options, this.incomingRequest, { guard, realmUri })
   }
 }
+
+/** A plain GET in its place would leave the client without a reason. */
+const NO_WEB_SOCKETS = new GatewayError(
+  'svc.error.invalid_data',
+  'This path takes no WebSocket connections',
+  { description: 'The forward of this path has no upgrade: [websocket].' },
+)
+
+const NOT_SWITCHED = new GatewayError(
+  'svc.error.invalid_data',
+  'This connection cannot be switched to a WebSocket',
+  {
+    description:
+      'The handshake needs Connection: Upgrade, and must not be sent before the responses to earlier requests.',
+  },
+)

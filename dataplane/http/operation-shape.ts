@@ -39,6 +39,8 @@ export interface OperationShape extends PlainParts {
   readonly replacesErrorHeaders: boolean
   /** It has an `on_error` with something in it: an empty one stands for the error record. */
   readonly hasOnError: boolean
+  /** Its upstream may open a WebSocket with the client. */
+  readonly takesWebSocket: boolean
   readonly action: CompiledOperation['action']['type']
   /** The `status_code` of the result is the status, where the document sets none. */
   readonly givesStatus: boolean

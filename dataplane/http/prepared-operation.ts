@@ -132,6 +132,7 @@ const shapeOf = (
     hasEvents: response.events !== 'none',
     replacesErrorHeaders: operation.onError.headers !== undefined,
     hasOnError: !isEmpty(operation.onError),
+    takesWebSocket: takesWebSocket(operation),
     action: operation.action.type,
     givesStatus: response.givesStatus,
     isFixed: response.isFixed && onResult.isConstant,
@@ -143,6 +144,9 @@ const shapeOf = (
   }
   return internShape({ ...shape, ...httpSteps(shape) })
 }
+
+export const takesWebSocket = ({ action }: Pick<CompiledOperation, 'action'>): boolean =>
+  action.type === 'forward' && action.upgrade === 'websocket'
 
 const isEmpty = ({ headers, body, statusCode, uri }: CompiledOperation['onError']): boolean =>
   [headers, body, statusCode, uri].every((member) => member === undefined)

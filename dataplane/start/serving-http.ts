@@ -60,7 +60,12 @@ export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endS
 export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
   const { settings, table, realms, log, dial } = options
   const { metrics } = options.measurements
-  const relays = new Relays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
+  const relays = new Relays({
+    routerOf: (uri) => realms.get(uri)?.router,
+    dial,
+    log,
+    memory: options.memory,
+  })
   metrics.gauge('webSockets', () => [[{}, relays.size]])
   const webSockets = createWebSocketRoutes(
     () => table.table(),
@@ -77,6 +82,11 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     key: randomBytes(32).toString('hex'),
     processId: process.pid,
   })
+  const originsOfRealm = oncePer((record: RealmRecord) => originsOf(record, settings.baseUrl))
+  const origins = (uri: string): RealmOrigins => {
+    const record = realms.get(uri)
+    return record === undefined ? originsOf(record, settings.baseUrl) : originsOfRealm(record)
+  }
   const dispatch = {
     ...dispatchOptions(options),
     baseUrl: settings.baseUrl,
@@ -85,24 +95,21 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     eventStreams,
     turns: createTurns(),
     webSockets,
+    origins,
     traces: requestTraces,
     decisions,
   } satisfies DispatchOptions
   const onClientError = createClientErrorHandler(dispatch.nextRequestId)
-  const originsOfRealm = oncePer((record: RealmRecord) => originsOf(record, settings.baseUrl))
-  const origins = (uri: string): RealmOrigins => {
-    const record = realms.get(uri)
-    return record === undefined ? originsOf(record, settings.baseUrl) : originsOfRealm(record)
-  }
-  const upgrade = { dispatch, webSockets, relays, origins }
+  const upgrade = { dispatch, webSockets, relays }
   return {
     publicHandlers: (scheme) => {
+      const onRequest = createDispatch(dispatch, scheme)
       const handlers = {
-        onRequest: createDispatch(dispatch, scheme),
+        onRequest,
         onClientError,
         memory: options.memory,
         isScarce: () => options.memory.isScarce,
-        ...createUpgrade(upgrade, scheme),
+        ...createUpgrade(upgrade, scheme, onRequest),
       }
       return requestTraces?.around(handlers, scheme) ?? handlers
     },
@@ -141,7 +148,7 @@ const dispatchOptions = ({
   traces,
   memory,
   measurements: { metrics, requests },
-}: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient'> => ({
+}: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient' | 'origins'> => ({
   table: () => table.table(),
   isAwaitingOperator: () => isAwaitingOperator({ settings, table }),
   preparation,

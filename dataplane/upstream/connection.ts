@@ -180,7 +180,7 @@ interface ConnectAttempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'
   readonly group: readonly Endpoint[]
   readonly isLast: boolean
   readonly to: Destination
-  readonly reading: Reading
+  readonly reading: Reading | undefined
   readonly events: ConnectionEvents
 }
 

@@ -6,6 +6,7 @@ import { toHeaderMap } from '../../language/expression/header-map.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { dashed, HOP_BY_HOP_NAMES, UNSENT_IN_REQUESTS } from '../../language/unsent-headers.ts'
+import type { WebSocketOffer } from '../web-socket-switch.ts'
 import { addConnectionNames } from '../header-map.ts'
 import { writeHeaderText } from '../header-text.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
@@ -62,6 +63,21 @@ export const withAuthorization = (list: readonly string[], value: string): Heade
   for (let at = 0; at + 1 < list.length; at += 2)
     if (list[at] !== 'authorization') headers.push(list[at] ?? '', list[at + 1] ?? '')
   headers.push('authorization', value)
+  return headers
+}
+
+/** With the handshake of the client (RFC 6455 §4.1), whatever the document has written of one. */
+export const withWebSocketOffer = (
+  list: readonly string[],
+  { key, protocols, extensions }: WebSocketOffer,
+): HeaderList => {
+  const headers: HeaderList = []
+  for (let at = 0; at + 1 < list.length; at += 2)
+    if (!dashed(list[at] ?? '').startsWith('sec-websocket-'))
+      headers.push(list[at] ?? '', list[at + 1] ?? '')
+  headers.push('sec-websocket-version', '13', 'sec-websocket-key', key)
+  if (protocols.length > 0) headers.push('sec-websocket-protocol', protocols.join(', '))
+  if (extensions !== '') headers.push('sec-websocket-extensions', extensions)
   return headers
 }
 

@@ -13,6 +13,7 @@ import type { Exchange, ResponseHandler } from './http1/exchange.ts'
 import type { Limiter } from './limiter.ts'
 import type { OriginPool } from './origin-pool.ts'
 import {
+  type SwitchedConnection,
   UpstreamError,
   type UpstreamCall,
   type UpstreamFailure,
@@ -72,7 +73,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     this.#body = openBody(request)
     this.#sink = sink
     this.#pool = pool
-    this.#connection = pool.take(request)
+    this.#connection = pool.take(request, request.webSocket !== undefined)
     this.#deadlines = deadlines
     this.#limiter = limiter
   }
@@ -85,12 +86,16 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   }
 
   #dispatchOn({ client }: Connection): void {
-    const { method, path, headers, hostHeader, contentLength, connectTimeoutMs } = this.#request
+    const { method, path, headers, hostHeader, contentLength, connectTimeoutMs, webSocket } =
+      this.#request
     const body = this.#body
     this.due = this.#deadlines.dueIn(connectTimeoutMs)
     this.#isDispatching = true
     const framedAs = isStream(body) ? contentLength : undefined
-    client.dispatch({ method, path, headers, hostHeader, body, contentLength: framedAs }, this)
+    client.dispatch(
+      { method, path, headers, hostHeader, body, contentLength: framedAs, webSocket },
+      this,
+    )
     this.#isDispatching = false
   }
 
@@ -151,6 +156,21 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     this.#extend()
     this.#pool.onStatus(this.#connection, statusCode)
     this.#sink.onHead(statusCode, headers)
+  }
+
+  onSwitched(switched: SwitchedConnection): void {
+    const connection = this.#connection
+    connection.socket = undefined
+    if (this.#phase === 'over') {
+      switched.socket.destroy()
+      return
+    }
+    this.#phase = 'over'
+    this.#deadlines.remove(this)
+    this.#pool.onStatus(connection, 101)
+    this.#pool.drop(connection)
+    this.#limiter?.release(this.#request.from)
+    this.#sink.onSwitched?.(switched)
   }
 
   onResponseData(chunk: Buffer): boolean {

@@ -1,7 +1,9 @@
 // Defines the interface to HTTP upstreams: send a request, pass its head and body to a sink, abort.
 
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'
+import type { WebSocketOffer, WebSocketSwitch } from '../web-socket-switch.ts'
 import { CodedError } from '../../base/coded-error.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { PoolScope } from './limiter.ts'
@@ -47,6 +49,8 @@ export interface UpstreamRequest {
   readonly isNamed?: boolean | undefined
   /** The client certificate to show. */
   readonly tls?: ClientTls | undefined
+  /** Asks to switch to a WebSocket, on a connection of its own. */
+  readonly webSocket?: WebSocketOffer | undefined
   /** The endpoint of the attempt before: another address is taken or, if there is none, a new connection. */
   readonly after?: UpstreamCall | undefined
 }
@@ -70,6 +74,17 @@ export class UpstreamError extends CodedError<UpstreamFailure> {
   }
 }
 
+/** A connection that was switched, and is its receiver's from now on. */
+export interface SwitchedConnection {
+  /** Paused; its errors are ignored. */
+  readonly socket: Socket
+  /** The bytes that came behind the head. */
+  readonly head: Buffer
+  readonly chosen: WebSocketSwitch
+  /** Raw header list of the 101. */
+  readonly headers: readonly string[]
+}
+
 export interface UpstreamSink {
   /** The head of a 103, as a raw header list. It extends no deadline. */
   onEarlyHints?(rawHeaders: readonly string[]): void
@@ -78,7 +93,9 @@ export interface UpstreamSink {
   /** false: pause until `resume()` of the call. */
   onData(chunk: Buffer): boolean
   onEnd(): void
-  /** Exactly one of `onEnd` and `onError`, once. */
+  /** In place of `onHead`, for a request that asks for it: proven (RFC 6455 §4.1). It is the end. */
+  onSwitched?(connection: SwitchedConnection): void
+  /** Exactly one of `onEnd`, `onSwitched` and `onError`, once. */
   onError(error: UpstreamError): void
   /**
    * A connection that had served requests before has died before a byte of a response came: most likely the upstream

@@ -10,7 +10,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember, requiredText, textMember } from './action-members.ts'
 import { compileCredential, type CredentialDeps } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
-import { type FoldedMap, readOneOf } from './folded.ts'
+import { type FoldedMap, readOneOf, readTexts } from './folded.ts'
 import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
 import { responseNeedsOf } from '../response-needs.ts'
 import { type ActionResponse, RESULT_BODY } from './action-response.ts'
@@ -92,6 +92,10 @@ export const FORWARD_KEYS: ActionSchema = {
       examples: ['{{request.headers}}'],
     }),
     body: key("Body of the upstream request; the request's, unread, when left out."),
+    upgrade: key(
+      'Protocols that the connection of a client may be switched to, if the upstream does: websocket. Without it the handshake of a WebSocket is 400.',
+      { ...LIST, ...listOf(oneOf(['websocket']), { minItems: 1, maxItems: 1 }) },
+    ),
     credential: key(
       'Name of a credential of the realm, which the gateway authenticates with at the upstream.',
       { ...TEXT, minLength: 1 },
@@ -121,6 +125,8 @@ interface ForwardMembers<T> {
   readonly queryString?: T
   readonly headers?: T
   readonly body?: T
+  /** A client may open a WebSocket through it. */
+  readonly upgrade?: 'websocket'
   /** Name of the credential of the realm that the gateway authenticates with at the upstream. */
   readonly credential?: string
   /** The upstream gets the host that the request is for in place of its own. */
@@ -147,6 +153,7 @@ export const compileForward = (
   const queryString = textMember(map, 'query_string', diagnostics)
   const headers = headersMember(map, UNSENT_IN_REQUESTS, diagnostics)
   const body = map.get('body')
+  const upgrade = compileUpgrade(map, deps.method, diagnostics)
   if (target === undefined) return undefined
   const hosts = forwardHosts({ type: 'forward', ...target })
   const credential = compileCredential(map, { ...deps, hosts, headers }, diagnostics)
@@ -159,6 +166,7 @@ export const compileForward = (
     ...(queryString === undefined ? {} : { queryString }),
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
+    ...(upgrade === undefined ? {} : { upgrade }),
     ...(credential === undefined ? {} : { credential }),
     ...(hostHeader === undefined ? {} : { hostHeader }),
   }
@@ -180,6 +188,32 @@ const compileHostHeader = (
   if (map.keys.includes('credential') || hasNamelessHost)
     diagnostics.problem('invalid_value', pointer, fault)
   return value
+}
+
+/** A handshake is a GET without a body (RFC 6455 §4.1), and goes to the upstream as one. */
+const compileUpgrade = (
+  map: FoldedMap,
+  method: Method,
+  diagnostics: Diagnostics,
+): ForwardAction['upgrade'] => {
+  const template = map.get('upgrade')
+  if (template === undefined) return undefined
+  const pointer = childPointer(map.pointer, 'upgrade')
+  const protocols = readTexts(template, pointer, ['websocket'] as const, diagnostics)
+  if (method !== 'get')
+    diagnostics.problem(
+      'invalid_value',
+      pointer,
+      'WebSockets are opened by GET: set upgrade in the action of get',
+    )
+  for (const key of ['body', 'http_method'])
+    if (map.keys.includes(key))
+      diagnostics.problem(
+        'invalid_value',
+        childPointer(map.pointer, key),
+        `an action with upgrade has no ${key}: the handshake of a WebSocket goes on as the GET that it is`,
+      )
+  return protocols?.[0]
 }
 
 const compileTarget = (map: FoldedMap, diagnostics: Diagnostics): ForwardTarget | undefined => {
@@ -205,6 +239,7 @@ export const mapForward = <A, B>(
   const members: ForwardMembers<B> = {
     type: 'forward',
     ...(action.method === undefined ? {} : { method: action.method }),
+    ...(action.upgrade === undefined ? {} : { upgrade: action.upgrade }),
     ...(action.credential === undefined ? {} : { credential: action.credential }),
     ...(action.hostHeader === undefined ? {} : { hostHeader: action.hostHeader }),
     ...mapMembers(action, OPTIONAL_MEMBERS, change),

@@ -345,9 +345,36 @@ const operationRoute = (
     checks.push(check)
     if (verdict !== undefined) return { tried, route, checks, verdict }
   }
-  const action = operation.action.type
-  return { tried, route, checks, verdict: served(`The action ${action} responds`) }
+  const { action } = operation
+  if (action.type !== 'forward' || !asksForWebSocket(request))
+    return { tried, route, checks, verdict: served(`The action ${action.type} responds`) }
+  const { check, verdict } = checkUpgrade(action.upgrade !== undefined)
+  return { tried, route, checks: [...checks, check], verdict }
 }
+
+const checkUpgrade = (isTaken: boolean): { readonly check: Check; readonly verdict: Verdict } =>
+  isTaken
+    ? {
+        check: { name: 'upgrade', result: 'unknown', message: 'upgrade has websocket' },
+        verdict: served(
+          'The action forward carries a WebSocket, if Origin and the handshake are allowed and the upstream switches to it',
+          101,
+        ),
+      }
+    : {
+        check: {
+          name: 'upgrade',
+          result: 'fail',
+          message: 'the action has no upgrade: [websocket]',
+        },
+        verdict: {
+          outcome: 'rejected',
+          status: 400,
+          code: 'svc.error.invalid_data',
+          step: 'upgrade',
+          message: 'This path takes no WebSocket connections',
+        },
+      }
 
 interface Subject {
   readonly request: ReadRequest

@@ -32,7 +32,7 @@ export interface RouteTaken {
 
 /** A step before the action. `unknown`: it depends on what is not checked here, such as credentials. */
 export interface Check {
-  readonly name: 'scheme' | 'method' | 'security' | 'accept' | 'body'
+  readonly name: 'scheme' | 'method' | 'security' | 'accept' | 'body' | 'upgrade'
   readonly result: 'pass' | 'fail' | 'unknown'
   readonly message: string
 }

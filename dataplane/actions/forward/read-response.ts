@@ -3,7 +3,7 @@
 
 import { canInflate } from '../../codec/content-coding.ts'
 import type { ResponseNeeds } from '../../../language/response-needs.ts'
-import { type HeaderList, valuesOf } from '../../upstream/headers.ts'
+import { hasForeignCoding, type HeaderList, valuesOf } from '../../upstream/headers.ts'
 
 /** They ask for a 304 or a 206. `If-Match` and `If-Unmodified-Since` protect from lost updates, and go up. */
 const ASKS_FOR_LESS: ReadonlySet<string> = new Set([
@@ -65,3 +65,18 @@ const isConditional = (headers: readonly string[]): boolean =>
   headers.some((name, at) => at % 2 === 0 && CONDITIONS.has(name))
 
 const CONDITIONS: ReadonlySet<string> = new Set(['if-modified-since', 'if-none-match'])
+
+/** Rejects a head that clients would not all interpret alike. */
+export const faultOfHead = (
+  statusCode: number,
+  raw: readonly (string | Buffer)[],
+): string | undefined => {
+  // RFC 9110 §15.
+  if (statusCode > 599)
+    return `The upstream answered with ${statusCode}, which is not an HTTP status.`
+  // RFC 9110 §15.5.8: the client would offer its credentials for a proxy that it does not use.
+  if (statusCode === 407) return 'The upstream answered with 407, as only proxies do.'
+  return hasForeignCoding(raw)
+    ? 'The upstream answered in a transfer coding other than chunked.'
+    : undefined
+}

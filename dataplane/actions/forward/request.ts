@@ -23,7 +23,13 @@ import { clientAddress } from '../../client-address.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { namedByConnection } from '../../header-map.ts'
 import { readHeaderText } from '../../header-text.ts'
-import { fromClient, fromDocument, type HeaderList, valuesOf } from '../../upstream/headers.ts'
+import {
+  fromClient,
+  fromDocument,
+  type HeaderList,
+  valuesOf,
+  withWebSocketOffer,
+} from '../../upstream/headers.ts'
 import {
   encodePart,
   encodePathText,
@@ -31,6 +37,7 @@ import {
   encodeQueryText,
   requestTarget,
 } from '../../upstream/url.ts'
+import type { WebSocketOffer } from '../../web-socket-switch.ts'
 import { type OutgoingBody, prepareDocumentBody } from './document-body.ts'
 import { askForWholeBody } from './read-response.ts'
 import type { Exchange } from '../performer.ts'
@@ -60,6 +67,8 @@ export interface OutgoingRequest {
   readonly headers: HeaderList
   /** undefined: that of the origin. */
   readonly hostHeader: string | undefined
+  /** Of a client that asks to switch to a WebSocket, where the document lets it. */
+  readonly webSocket: WebSocketOffer | undefined
   /** `client`: the body of the request, as it arrives. */
   readonly body: Buffer | null | 'client'
 }
@@ -102,7 +111,9 @@ export const prepareRequest = ({
   return (exchange) => {
     const { context, incoming } = exchange
     const own = method ?? incoming.method ?? 'GET'
-    const list = headers(exchange)
+    const { webSocket } = exchange
+    const listed = headers(exchange)
+    const list = webSocket === undefined ? listed : withWebSocketOffer(listed, webSocket)
     const chosen = target(context)
     const outgoing = {
       origin: typeof chosen === 'string' ? chosen : chosen.origin,
@@ -112,6 +123,7 @@ export const prepareRequest = ({
       path: pathAndQuery(exchange),
       headers: list,
       hostHeader: action.hostHeader === 'request' ? routedHost(exchange.authority) : undefined,
+      webSocket,
     }
     if (documentBody === undefined) return { ...outgoing, body: clientBody(exchange) }
     const written = documentBody(context, ownContentType(action, list))

@@ -9,7 +9,7 @@ import { readHeaderText } from '../../header-text.ts'
 import type { IsScarce } from '../../least-rate.ts'
 import { ByteCollector } from '../../memory/byte-collector.ts'
 import { NO_MEMORY } from '../../memory/no-memory.ts'
-import { fromUpstream, hasForeignCoding, withAuthorization } from '../../upstream/headers.ts'
+import { fromUpstream, withAuthorization } from '../../upstream/headers.ts'
 import type { PoolScope } from '../../upstream/limiter.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import type { RetryBudget } from '../../upstream/retry-budget.ts'
@@ -21,13 +21,14 @@ import {
   type RetryClock,
 } from '../../upstream/retry.ts'
 import type {
+  SwitchedConnection,
   Upstream,
   UpstreamCall,
   UpstreamError,
   UpstreamFailure,
   UpstreamSink,
 } from '../../upstream/upstream.ts'
-import { explainPartialResponse } from './read-response.ts'
+import { explainPartialResponse, faultOfHead } from './read-response.ts'
 import { decodeResponse, MAX_RESPONSE_BYTES } from './response-body.ts'
 import { statusError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
 import { boundDetail, type FailureReason } from '../request-failure.ts'
@@ -176,6 +177,14 @@ export class Forwarding implements UpstreamSink {
     }
   }
 
+  onSwitched(connection: SwitchedConnection): void {
+    this.#ready.outgoing.hosts?.onReached()
+    this.#leave()
+    const headers = fromUpstream(connection.headers)
+    if (this.#settle()) this.#exchange.switchTo({ ...connection, headers })
+    else connection.socket.destroy()
+  }
+
   onData(chunk: Buffer): boolean {
     if (this.#mode === 'pass') return this.#pass(chunk)
     this.#length += chunk.length
@@ -272,6 +281,7 @@ export class Forwarding implements UpstreamSink {
         scope,
         from: this.#exchange.from,
         tls,
+        webSocket: outgoing.webSocket,
         after: this.#call,
       },
       this,
@@ -463,15 +473,3 @@ const isOfHost = (failure: UpstreamFailure, { connectTimeoutMs }: CallTimes): bo
 /** Reads the headers only for statuses where they matter. */
 const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptResult =>
   status === 503 ? { status, retryAfterMs: retryAfterMs(raw) } : { status }
-
-/** Rejects a head that clients would not all interpret alike. */
-const faultOfHead = (statusCode: number, raw: readonly (string | Buffer)[]): string | undefined => {
-  // RFC 9110 §15.
-  if (statusCode > 599)
-    return `The upstream answered with ${statusCode}, which is not an HTTP status.`
-  // RFC 9110 §15.5.8: the client would offer its credentials for a proxy that it does not use.
-  if (statusCode === 407) return 'The upstream answered with 407, as only proxies do.'
-  return hasForeignCoding(raw)
-    ? 'The upstream answered in a transfer coding other than chunked.'
-    : undefined
-}

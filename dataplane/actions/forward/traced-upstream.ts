@@ -4,6 +4,7 @@
 import type { SpanAttributes, TraceSpan } from '../../../telemetry/tracer.ts'
 import { causeOfError } from '../../upstream/failure-cause.ts'
 import type {
+  SwitchedConnection,
   Upstream,
   UpstreamError,
   UpstreamRequest,
@@ -70,6 +71,12 @@ class TracedSink implements UpstreamSink {
   onHead(statusCode: number, rawHeaders: readonly Buffer[] | readonly string[]): void {
     this.#status = statusCode
     this.#sink.onHead(statusCode, rawHeaders)
+  }
+
+  onSwitched(connection: SwitchedConnection): void {
+    this.#status = 101
+    this.#end()
+    this.#sink.onSwitched?.(connection)
   }
 
   onData(chunk: Buffer): boolean {

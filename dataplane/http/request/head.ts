@@ -19,6 +19,8 @@ export interface RequestHead {
   /** Declared length; NaN where none is declared. */
   readonly contentLength: number
   readonly isChunked: boolean
+  /** `Upgrade`; undefined: there is none. */
+  readonly upgrade: string | undefined
 }
 
 const NO_TARGET: Target = Object.freeze({ path: '', query: '' })
@@ -32,6 +34,7 @@ interface Draft {
   contentType: string | undefined
   contentLength: number
   isChunked: boolean
+  upgrade: string | undefined
   host: string
   hostCount: number
   codings: string
@@ -52,6 +55,7 @@ export const readHead = (request: IncomingMessage): RequestHead => {
     contentType: undefined,
     contentLength: Number.NaN,
     isChunked: false,
+    upgrade: undefined,
     host: '',
     hostCount: 0,
     codings: '',
@@ -80,6 +84,10 @@ const READERS: Readonly<Record<number, Reader>> = {
   6: (draft, name, value) => {
     if (is(name, 'accept'))
       draft.accept = draft.accept === undefined ? value : `${draft.accept}, ${value}`
+  },
+  7: (draft, name, value) => {
+    if (is(name, 'upgrade'))
+      draft.upgrade = draft.upgrade === undefined ? value : `${draft.upgrade}, ${value}`
   },
   12: (draft, name, value) => {
     if (is(name, 'content-type'))

@@ -2,6 +2,7 @@
 // requests come in by.
 
 import type { Lacks } from '../../../language/router/select-route.ts'
+import type { CompiledSecurity } from '../../../language/compile/security.ts'
 import type { Identity } from '../../security/schemes/authentication.ts'
 import type { DecisionStep } from '../../decisions/decision.ts'
 import type { GatewayError } from '../../gateway-error.ts'
@@ -49,6 +50,13 @@ export interface StepRequest {
   readonly isPreflight: boolean
   /** The client has disconnected. */
   readonly isGone: boolean
+  /**
+   * Of the handshake of a WebSocket: whether a page of this origin may open one with these credentials. Other requests have
+   * nothing to check.
+   */
+  checkOrigin(security: CompiledSecurity): Verdict
+  /** Whether the handshake of a WebSocket, if it is one, may go on to an upstream. @param isTaken the document wants it to */
+  checkHandshake(isTaken: boolean): Verdict
   /** Finds out who the caller is. */
   authenticate(guard: Guard): Verdict | Promise<Verdict>
 }

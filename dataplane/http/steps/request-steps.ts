@@ -1,6 +1,7 @@
 // Lists what may happen to a request between its match and its action, in order, and runs it. A step is one row: nothing
 // else decides what a request must pass.
 
+import { ANONYMOUS } from '../../../language/compile/security.ts'
 import { isAnonymous } from '../../../language/compile/security.ts'
 import { isForged } from '../../../language/forgeable-callers.ts'
 import {
@@ -105,6 +106,37 @@ const METHOD = ofPath(
       headers: { allow },
     }),
 )
+
+/** First: which pages may connect is no secret, and costs nothing to find out. */
+const ORIGIN: RequestStep = {
+  name: 'authenticate',
+  isMetByFixed: true,
+  doors: {
+    http: {
+      isFor: ({ takesWebSocket }) => takesWebSocket,
+      check: (request, { guard }) => request.checkOrigin(guard ?? ANONYMOUS),
+    },
+    webSocket: {
+      isFor: () => true,
+      check: (request, { security }) => request.checkOrigin(security),
+    },
+    path: 'none',
+  },
+}
+
+/** The handshake at `/ws` is read together with the sub-protocols of WAMP that it offers. */
+const HANDSHAKE: RequestStep = {
+  name: ({ code }) => (code === 'svc.error.overloaded' ? 'limit' : 'upgrade'),
+  isMetByFixed: true,
+  doors: {
+    http: {
+      isFor: ({ method, action }) => method === 'get' && action === 'forward',
+      check: (request, { takesWebSocket }) => request.checkHandshake(takesWebSocket),
+    },
+    webSocket: 'none',
+    path: 'none',
+  },
+}
 
 const AUTHENTICATE: RequestStep = {
   name: ({ code, pointer }) =>
@@ -232,12 +264,14 @@ const STEPS: readonly RequestStep[] = [
   SCHEME,
   OPTIONS,
   METHOD,
+  ORIGIN,
   AUTHENTICATE,
   CROSS_SITE,
   NEGOTIATE,
   BODY_TYPE,
   BODY_CODING,
   BODY_LENGTH,
+  HANDSHAKE,
 ]
 
 /** Whether something reads the body, and its type is one that is decoded. */

@@ -1,5 +1,5 @@
-// Validates the opening handshake of a WebSocket client (RFC 6455 §4.2.1) and its origin, and extracts what a router
-// needs of it.
+// Validates the opening handshake of a WebSocket client (RFC 6455 §4.2.1) and its origin, and extracts what a router or an
+// upstream needs of it.
 
 import type { IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
@@ -8,28 +8,42 @@ import { GatewayError } from '../../gateway-error.ts'
 import { schemesOfRequest } from '../../security/schemes/request-schemes.ts'
 import { SCHEMES, type SchemeTraits } from '../../security/schemes/scheme-table.ts'
 import { isRelayed, RELAYED, type RelayHandshake } from '../../wamp/relay/handshake.ts'
+import { isWebSocketKey, type WebSocketOffer } from '../../web-socket-switch.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { hasBody, type RequestHead } from '../request/head.ts'
 
 /**
  * False for requests that are served as if they asked for no upgrade: other protocols, other methods, HTTP/1.0, a body.
  */
-export const asksForWebSocket = (request: IncomingMessage, head: RequestHead): boolean =>
-  request.method === 'GET' &&
-  request.httpVersion === '1.1' &&
+export const asksForWebSocket = (
+  { method, httpVersion }: IncomingMessage,
+  head: RequestHead,
+): boolean =>
+  head.upgrade !== undefined &&
+  method === 'GET' &&
+  httpVersion === '1.1' &&
   !hasBody(head) &&
-  tokens(request.headers.upgrade).includes('websocket')
+  textsOf(head.upgrade).some((token) => token.toLowerCase() === 'websocket')
 
-/** @throws GatewayError 426 for another version, 400 for no key, or no WAMP sub-protocol */
-export const readHandshake = ({ headers }: IncomingMessage): RelayHandshake => {
+/** @throws GatewayError 426 for another version, 400 for no key */
+export const readOffer = ({ headers }: IncomingMessage): WebSocketOffer => {
   if (headers['sec-websocket-version'] !== '13')
     throw upgradeRequired('Only version 13 of the WebSocket protocol is supported', {
       'sec-websocket-version': '13',
     })
   const key = headers['sec-websocket-key'] ?? ''
-  if (!KEY.test(key))
+  if (!isWebSocketKey(key))
     throw new GatewayError('svc.error.invalid_data', 'Sec-WebSocket-Key is not 16 bytes in base64')
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
+  return {
+    key,
+    protocols: textsOf(headers['sec-websocket-protocol'] ?? ''),
+    extensions: headers['sec-websocket-extensions'] ?? '',
+  }
+}
+
+/** @throws GatewayError, as for every handshake, and 400 for no WAMP sub-protocol */
+export const readWampHandshake = (request: IncomingMessage): RelayHandshake => {
+  const { key, protocols: offered } = readOffer(request)
   const protocols = offered.filter(isRelayed)
   if (protocols.length === 0)
     throw new GatewayError('svc.error.invalid_data', 'No WAMP sub-protocol is offered', {
@@ -38,25 +52,23 @@ export const readHandshake = ({ headers }: IncomingMessage): RelayHandshake => {
   return { key, protocols: [...new Set(protocols)] }
 }
 
-const KEY = /^[+/0-9A-Za-z]{22}==$/
-
 /**
  * Browsers always send the Origin of a connection (RFC 6455 §10.2); a client without one is no browser, and could
  * send any. So if origins are listed, a present one must be among them, and an absent one passes. But browsers send
  * cookies and stored passwords whatever page connects (no CORS, no CSRF value), and are in their network: then the origin
  * must be the gateway's own, or a listed one.
- * @throws GatewayError 403
+ * @returns the 403, if it may not connect
  */
 export const checkOrigin = (
   request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
   authority: Authority,
   origins: RealmOrigins,
   security: CompiledSecurity,
-): void => {
+): GatewayError | undefined => {
   const sent = sentAlong(security, request)
   const { origin } = request.headers
-  if (sent.every((each) => RULES[each](origin, origins, authority))) return
-  throw new GatewayError(
+  if (sent.every((each) => RULES[each](origin, origins, authority))) return undefined
+  return new GatewayError(
     'svc.error.forbidden',
     'WebSocket connections from this origin are not allowed',
     sent.every((each) => each === 'nothing') ? {} : { description: EXPECTED },
@@ -120,5 +132,8 @@ export const upgradeRequired = (
     headers: { ...headers, connection: 'close, upgrade', upgrade: 'websocket' },
   })
 
-const tokens = (header: string | undefined): readonly string[] =>
-  (header ?? '').split(',').map((token) => token.trim().toLowerCase())
+const textsOf = (header: string): readonly string[] =>
+  header
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')

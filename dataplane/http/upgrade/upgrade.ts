@@ -1,12 +1,17 @@
 // Upgrades a request for a WebSocket connection and relays it to the router of the version's realm, or rejects it
-// like any other request: match → scheme → origin → authenticate → handshake → router.
+// like any other request: match → scheme → steps → handshake → router. One that a forward takes goes through dispatch.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { ServerHandlers } from '../../listen/http-server.ts'
-import type { ServedWebSocket } from '../../served.ts'
+import { match } from '../../../language/router/match.ts'
+import { selectRoute } from '../../../language/router/select-route.ts'
+import type { OperationSlot, ServedEndpoint, ServedWebSocket } from '../../served.ts'
+import { placeOfClient } from '../client-place.ts'
+import type { Dispatch } from '../dispatch.ts'
+import { type PreparedOperation, takesWebSocket } from '../prepared-operation.ts'
 import { createSocketResponse } from '../../listen/socket-response.ts'
 import type { OpenedRelay, Relays } from '../../wamp/relay/relays.ts'
 import { responseOn } from '../../connections/node-internals.ts'
@@ -14,6 +19,7 @@ import {
   CLIENT_WENT_AWAY,
   type IncomingRequest,
   type DispatchOptions,
+  type Path,
   type Settlement,
 } from '../incoming-request.ts'
 import { authenticateRequest } from '../authenticate-request.ts'
@@ -21,10 +27,11 @@ import { readEarly } from './early-bytes.ts'
 import { renderGatewayError, toGatewayError } from '../errors.ts'
 import { headLines } from '../response/raw-head.ts'
 import type { RequestRow } from '../../../telemetry/request-row.ts'
-import type { RealmOrigins } from '../realm-origins.ts'
 import { refuseUnmatched, report } from '../report.ts'
 import { readHead, type RequestHead } from '../request/head.ts'
-import { asksForWebSocket, checkOrigin, readHandshake } from './handshake.ts'
+import { ClientUpgrade } from './client-upgrade.ts'
+import { asksForWebSocket, checkOrigin, readWampHandshake } from './handshake.ts'
+import { whyOver } from './opened-by.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { stepsOfWebSocket, takeSteps } from '../steps/request-steps.ts'
 import type { StepRequest } from '../steps/request-step.ts'
@@ -35,8 +42,7 @@ export interface UpgradeOptions {
   /** The options by which requests are authenticated, counted and logged. */
   readonly dispatch: DispatchOptions
   readonly webSockets: WebSocketRoutes
-  readonly relays: Pick<Relays, 'open'>
-  readonly origins: (realmUri: string) => RealmOrigins
+  readonly relays: Pick<Relays, 'open' | 'claim' | 'carry'>
 }
 
 /** A request that asks to upgrade. */
@@ -55,28 +61,34 @@ interface CountedWebSocket extends ServedWebSocket {
 /**
  * For a public server of `scheme`. A request for another protocol, or another path, stays an ordinary request, which
  * dispatch handles.
- * @example createPlainServer(limits, { onRequest, ...createUpgrade(options, 'http') })
+ * @example createPlainServer(limits, { onRequest, ...createUpgrade(options, 'http', onRequest) })
  */
 export const createUpgrade = (
   options: UpgradeOptions,
   scheme: Scheme,
+  onRequest: Dispatch,
 ): Required<Pick<ServerHandlers, 'onUpgrade' | 'shouldUpgrade'>> => ({
   shouldUpgrade: (request) => {
     const head = readHead(request)
     return (
       asksForWebSocket(request, head) &&
       !isAnswering(request.socket) &&
-      find(options, head, schemeOf(options, request, scheme)) !== undefined
+      isTaken(options, head, schemeOf(options, request, scheme))
     )
   },
   onUpgrade: (request, socket, head) => {
     const { dispatch } = options
-    dispatch.inFlight.count++
     socket.on('error', () => undefined)
     const client = dispatch.readClient(request, scheme)
+    const requestHead = readHead(request)
+    if (find(options, requestHead, client?.scheme ?? scheme) === undefined) {
+      forward(options, { request, socket, head, client }, onRequest)
+      return
+    }
+    dispatch.inFlight.count++
     const incomingRequest = {
       request,
-      head: readHead(request),
+      head: requestHead,
       scheme: client?.scheme ?? scheme,
       client,
       id: client?.requestId ?? dispatch.nextRequestId(),
@@ -99,6 +111,54 @@ const find = (
   scheme: Scheme,
 ): ServedWebSocket | undefined =>
   fault === undefined ? webSockets.find(authority.host, target.path, scheme) : undefined
+
+const isTaken = (options: UpgradeOptions, head: RequestHead, scheme: Scheme): boolean =>
+  find(options, head, scheme) !== undefined ||
+  (head.fault === undefined && isForwarded(options.dispatch.table(), head, scheme))
+
+/** Whether the operation that would serve it may switch the connection. */
+const isForwarded = (
+  table: ReturnType<DispatchOptions['table']>,
+  { authority, target }: RequestHead,
+  scheme: Scheme,
+): boolean => {
+  const matched = match(table, authority.host, target.path)
+  if (matched === undefined || matched === 'malformed') return false
+  const selection = selectRoute<OperationSlot<PreparedOperation>, Path, ServedEndpoint>(
+    matched,
+    scheme,
+    'get',
+  )
+  if (selection.kind !== 'operation') return false
+  const { slot } = selection
+  return slot.prepared?.shape.takesWebSocket ?? takesWebSocket(slot.load())
+}
+
+/** As an ordinary request, whose action may switch the connection. Any other response ends it. */
+const forward = (
+  { dispatch, relays, webSockets }: UpgradeOptions,
+  { request, socket, head, client }: ForwardedUpgrade,
+  onRequest: Dispatch,
+): void => {
+  const response = createSocketResponse(request, socket)
+  if (response === undefined) return
+  const from = placeOfClient({ request, client })
+  const upgrade = new ClientUpgrade({
+    request,
+    socket,
+    head,
+    relays,
+    from,
+    whyOver: ({ incomingRequest, version, shape: { guard } }) =>
+      whyOver(dispatch, incomingRequest, { version, guard, isServed: webSockets.servesPaths }),
+  })
+  onRequest(request, response, upgrade)
+}
+
+interface ForwardedUpgrade extends Omit<Upgrade, 'incomingRequest'> {
+  readonly request: IncomingMessage
+  readonly client: IncomingRequest['client']
+}
 
 /** Never rejects. */
 const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> => {
@@ -150,19 +210,25 @@ const refuseGone = ({ dispatch }: UpgradeOptions, { incomingRequest, socket }: U
 
 /** @throws GatewayError */
 const admit = async (
-  { dispatch, webSockets, relays, origins }: UpgradeOptions,
+  { dispatch, webSockets, relays }: UpgradeOptions,
   { incomingRequest }: Upgrade,
   found: ServedWebSocket,
   signal: AbortSignal,
 ): Promise<OpenedRelay> => {
-  const { request, head, scheme } = incomingRequest
+  const { request, scheme } = incomingRequest
   const { security, version } = found
-  const { realmUri } = version
   checkScheme(found, scheme)
-  checkOrigin(request, head.authority, origins(realmUri), security)
   await takenSteps(dispatch, incomingRequest, found)
-  const place = { realmUri, isServed: () => webSockets.serves(version) }
-  return relays.open(place, readHandshake(request), signal)
+  const owner = {
+    realmUri: version.realmUri,
+    from: placeOfClient(incomingRequest),
+    whyOver: whyOver(dispatch, incomingRequest, {
+      version,
+      guard: security,
+      isServed: webSockets.serves,
+    }),
+  }
+  return relays.open(owner, readWampHandshake(request), signal)
 }
 
 /** Rejects if a step refuses the client. */
@@ -187,6 +253,9 @@ const takenSteps = (
       get isGone() {
         return request.socket.destroyed
       },
+      checkOrigin: (security) =>
+        checkOrigin(request, head.authority, dispatch.origins(realmUri), security),
+      checkHandshake: () => undefined,
       authenticate: (guard) => authenticateRequest(dispatch, incomingRequest, { guard, realmUri }),
     }
     takeSteps(stepsOfWebSocket(found), stepRequest, found, {

@@ -5,28 +5,36 @@ import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { findWebSocket } from '../../../language/router/find-web-socket.ts'
 import type { RouteTable } from '../../../language/router/route-table.ts'
-import type { ServedVersion, ServedWebSocket } from '../../served.ts'
+import type { ServedTarget, ServedVersion, ServedWebSocket } from '../../served.ts'
 
 export interface WebSocketRoutes {
   /** undefined: no version with a router has its `/ws` there. */
   find(host: string, path: string, scheme: Scheme): ServedWebSocket | undefined
   /** False: its document was removed, or no longer has that version, or has another realm. */
-  serves(version: Pick<ServedVersion, 'apiId' | 'name' | 'realmUri'>): boolean
+  readonly serves: (version: VersionName) => boolean
+  /** False: its document was removed, or no longer serves a path of that version, or has another realm. */
+  readonly servesPaths: (version: VersionName) => boolean
 }
+
+type VersionName = Pick<ServedVersion, 'apiId' | 'name' | 'realmUri'>
 
 /** @param hasRouter whether a realm has a router with a WebSocket address */
 export const createWebSocketRoutes = (
-  table: () => RouteTable<unknown, ServedWebSocket>,
+  table: () => RouteTable<ServedTarget<unknown>, ServedWebSocket>,
   hasRouter: (realmUri: string) => boolean,
 ): WebSocketRoutes => ({
   find: (host, path, scheme) => findWebSocket(table(), { host, path, scheme }, hasRouter),
-  serves: ({ apiId, name, realmUri }) =>
-    table()
-      .sets?.get(apiId)
-      ?.webSockets?.some(
-        ({ target: { version } }) => version.name === name && version.realmUri === realmUri,
-      ) === true,
+  serves: (version) => isIn(table().sets?.get(version.apiId)?.webSockets, version),
+  servesPaths: (version) => isIn(table().sets?.get(version.apiId)?.routes, version),
 })
+
+const isIn = (
+  routes: readonly { readonly target: { readonly version: ServedVersion } }[] | undefined,
+  { name, realmUri }: VersionName,
+): boolean =>
+  routes?.some(
+    ({ target: { version } }) => version.name === name && version.realmUri === realmUri,
+  ) === true
 
 /** @throws GatewayError 404, as for other paths (behaviour §3) */
 export const checkScheme = ({ schemes }: ServedWebSocket, scheme: Scheme): void => {

@@ -16,6 +16,8 @@ export interface SchemeTraits {
    * and a cookie, of which there may be several, does not decide alone.
    */
   readonly sentByBrowsers: 'cookie' | 'password' | 'nothing'
+  /** The credentials end by themselves, or are revoked, and with them what they have opened. */
+  readonly isTemporary: boolean
 }
 
 const bearer = (realm: string): string => `Bearer realm="${realm}"`
@@ -30,23 +32,27 @@ export const SCHEMES: Readonly<Record<SchemeName, SchemeTraits>> = {
     onRejection: '',
     namesScopes: false,
     sentByBrowsers: 'password',
+    isTemporary: false,
   },
   api_key: {
     challenge: (realm) => `ApiKey realm="${realm}"`,
     onRejection: '',
     namesScopes: false,
     sentByBrowsers: 'nothing',
+    isTemporary: false,
   },
   oauth2: {
     challenge: bearer,
     onRejection: INVALID_TOKEN,
     namesScopes: true,
     sentByBrowsers: 'nothing',
+    isTemporary: true,
   },
   oidc: {
     challenge: bearer,
     onRejection: INVALID_TOKEN,
     namesScopes: false,
     sentByBrowsers: 'cookie',
+    isTemporary: true,
   },
 }

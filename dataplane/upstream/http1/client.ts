@@ -10,13 +10,14 @@ import { createAfterPoll, type Deferred } from './after-poll.ts'
 import { Exchange, type ResponseHandler } from './exchange.ts'
 import { OwnBuffers, READ_BYTES, ReadBuffer } from './read-buffer.ts'
 import type { ClientRequest } from './request-writer.ts'
-import { ResponseParser } from './response-parser.ts'
+import { ResponseParser, type Step } from './response-parser.ts'
 
 /**
- * Opens the socket of a connection, as the pool decides. `reading` is for the socket that comes of it.
+ * Opens the socket of a connection, as the pool decides. `reading` is for the socket that comes of it; without one it emits
+ * what it reads.
  * @param connected called once
  */
-export type ConnectSocket = (connected: OnConnected, reading: Reading) => void
+export type ConnectSocket = (connected: OnConnected, reading: Reading | undefined) => void
 
 export interface ClientOptions {
   /** `http://host:port` */
@@ -171,13 +172,17 @@ export class Http1Client implements Timed, Deferred {
   #connect(): void {
     if (this.#isConnecting) return
     this.#isConnecting = true
-    this.#options.connect((...outcome) => {
-      this.#isConnecting = false
-      const [failure, socket] = outcome
-      if (this.isDestroyed) socket?.destroy()
-      else if (failure === null) this.#open(socket)
-      else if (this.#exchange !== undefined) this.fail(this.#exchange, failure)
-    }, this.#reading)
+    this.#options.connect(
+      (...outcome) => {
+        this.#isConnecting = false
+        const [failure, socket] = outcome
+        if (this.isDestroyed) socket?.destroy()
+        else if (failure === null) this.#open(socket)
+        else if (this.#exchange !== undefined) this.fail(this.#exchange, failure)
+        // One that is passed on is read as any other socket.
+      },
+      this.#isForWebSocket ? undefined : this.#reading,
+    )
   }
 
   #open(socket: Socket): void {
@@ -185,6 +190,7 @@ export class Http1Client implements Timed, Deferred {
     this.#isPaused = false
     this.#isStopped = false
     this.#hasEnded = false
+    if (this.#isForWebSocket) socket.on('data', this.#onChunk)
     socket
       .on('error', (error) => {
         this.#onLost(socket, error)
@@ -203,7 +209,7 @@ export class Http1Client implements Timed, Deferred {
   }
 
   #send(exchange: Exchange, socket: Socket): void {
-    this.#parser.expect(exchange.request.method)
+    this.#parser.expect(exchange.request.method, exchange.request.webSocket)
     exchange.send(socket, this.#host)
   }
 
@@ -211,6 +217,24 @@ export class Http1Client implements Timed, Deferred {
   #isMuchExpected(): boolean {
     if (this.#socket === undefined || this.#exchange === undefined) return false
     return this.#parser.leftBytes >= READ_BYTES || this.#readBytes >= READ_BYTES
+  }
+
+  get #isForWebSocket(): boolean {
+    return this.#exchange?.request.webSocket !== undefined
+  }
+
+  /** Of a socket that has no reading. */
+  readonly #onChunk = (chunk: Buffer): void => {
+    const exchange = this.#exchange
+    if (exchange?.isSent !== true) this.#disconnect()
+    else if (this.#isPaused) this.#hold(chunk)
+    else {
+      this.#parser.feed(chunk, chunk.length)
+      const isWanted = this.#advance(exchange, chunk)
+      if (isWanted || exchange !== this.#exchange) return
+      this.#isStopped = true
+      this.#socket?.pause()
+    }
   }
 
   /** @returns false: stop reading */
@@ -246,14 +270,21 @@ export class Http1Client implements Timed, Deferred {
       if (step === 'more') break
       if (step === 'data')
         isWanted = exchange.handler.onResponseData(this.#dataOf(owned ?? this.#buffer))
-      else if (step === 'end') this.#complete(exchange)
-      else if (step === 'fault') this.fail(exchange, malformed(parser))
-      else exchange.onHead(step, parser)
+      else this.#take(step, exchange, owned ?? NO_BYTES)
     }
     const isInProgress = exchange === this.#exchange
     if (!isWanted && isInProgress) this.#pause(owned ?? this.#buffer.current)
     parser.release()
     return isWanted && isInProgress
+  }
+
+  /** @param bytes in hand, of a connection that may be passed on */
+  #take(step: Exclude<Step, 'more' | 'data'>, exchange: Exchange, bytes: Buffer): void {
+    const parser = this.#parser
+    if (step === 'end') this.#complete(exchange)
+    else if (step === 'fault') this.fail(exchange, malformed(parser))
+    else if (step === 'switched') this.#passOn(exchange, bytes)
+    else exchange.onHead(step, parser)
   }
 
   #dataOf(memory: Buffer | ReadBuffer): Buffer {
@@ -305,6 +336,29 @@ export class Http1Client implements Timed, Deferred {
     exchange.handler.onResponseEnd()
   }
 
+  /** The connection is the handler's. @param bytes in hand */
+  #passOn(exchange: Exchange, bytes: Buffer): void {
+    const { readTo, end, head, switched } = this.#parser
+    const socket = this.#socket
+    if (socket === undefined || switched === undefined) return
+    const rest = Buffer.from(bytes.subarray(readTo, end))
+    socket.pause()
+    socket.off('data', this.#onChunk)
+    // A peer that ends its half still reads the response to its Close frame.
+    socket.allowHalfOpen = true
+    this.#exchange = undefined
+    exchange.end()
+    this.#release(socket)
+    this.isDestroyed = true
+    this.isReusable = false
+    exchange.handler.onSwitched({
+      socket,
+      head: rest,
+      chosen: switched,
+      headers: head?.headers ?? [],
+    })
+  }
+
   #continueReading(): void {
     if (!this.#isStopped) return
     this.#isStopped = false
@@ -336,10 +390,15 @@ export class Http1Client implements Timed, Deferred {
   #disconnect(): void {
     const socket = this.#socket
     if (socket === undefined) return
+    socket.destroy()
+    this.#release(socket)
+  }
+
+  #release(socket: Socket): void {
+    if (socket !== this.#socket) return
     this.#socket = undefined
     this.due = 0
     this.#tools.idleDeadlines.remove(this)
-    socket.destroy()
     this.#readBytes = 0
     this.#buffer.release()
     this.#releaseHeld()

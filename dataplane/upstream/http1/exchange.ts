@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { BodyWriter } from './body-writer.ts'
 import { type ClientRequest, formatHead, type RequestHead } from './request-writer.ts'
+import type { SwitchedConnection } from '../upstream.ts'
 import type { ResponseParser } from './response-parser.ts'
 
 export interface ResponseHandler {
@@ -18,6 +19,8 @@ export interface ResponseHandler {
   onEarlyHints(headers: readonly string[]): void
   /** The final head, in the same form. */
   onResponseHead(statusCode: number, headers: readonly string[]): void
+  /** In place of a final head: the connection is the handler's from now on. It is the end. */
+  onSwitched(connection: SwitchedConnection): void
   /** @returns false: nothing more until `resume()` */
   onResponseData(chunk: Buffer): boolean
   /** Exactly one of `onResponseEnd` and `onResponseError`, once, unless the handler has aborted. */

@@ -2,6 +2,7 @@
 // so that no value can add a line to the head or end it.
 
 import type { Readable } from 'node:stream'
+import type { WebSocketOffer } from '../../web-socket-switch.ts'
 import { CONNECTION_SCHEME } from './connection-scheme.ts'
 
 export interface ClientRequest {
@@ -16,6 +17,8 @@ export interface ClientRequest {
   readonly body: Uint8Array | Readable | null
   /** Bytes of a streamed body if known: it is framed by length, otherwise chunked. */
   readonly contentLength: number | undefined
+  /** Asks to switch to a WebSocket. */
+  readonly webSocket?: WebSocketOffer | undefined
 }
 
 /** How the body is sent. */
@@ -65,7 +68,7 @@ const TARGET = /^[\x21-\x7e\x80-\xff]+$/
  * @example formatHead(request, 'orders:8080').text // 'GET / HTTP/1.1\r\nhost: orders:8080\r\n…\r\n\r\n'
  */
 export const formatHead = (request: ClientRequest, origin: string): RequestHead => {
-  const { method, path } = request
+  const { method, path, webSocket } = request
   // The response to CONNECT is framed in its own way.
   if (!TOKEN.test(method) || method === 'CONNECT') throw new TypeError('the method is not valid')
   if (!TARGET.test(path)) throw new TypeError('the request target is not valid')
@@ -75,15 +78,20 @@ export const formatHead = (request: ClientRequest, origin: string): RequestHead 
   // Some servers send a body after HEAD, others read the body of a GET as the next request. Neither may affect the request
   // after it.
   const isMisread = method === 'HEAD' || (hasContent && !WITH_CONTENT.has(method))
-  const closes = isMisread || authenticatesConnection(request)
-  const connection = closes ? 'close' : 'keep-alive'
-  const text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n${fieldLines(request)}${framingLine(framing)}\r\n`
+  const closes = isMisread || webSocket !== undefined || authenticatesConnection(request)
+  const connection = connectionLines(webSocket !== undefined, closes)
+  const text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n${connection}${fieldLines(request)}${framingLine(framing)}\r\n`
   return { text, framing, closes }
 }
 
 const checkedHost = (host: string): string => {
   if (!HOST.test(host)) throw new TypeError('the host is not valid')
   return host
+}
+
+const connectionLines = (isUpgrade: boolean, closes: boolean): string => {
+  if (isUpgrade) return 'connection: Upgrade\r\nupgrade: websocket\r\n'
+  return closes ? 'connection: close\r\n' : 'connection: keep-alive\r\n'
 }
 
 const authenticatesConnection = ({ headers }: ClientRequest): boolean => {

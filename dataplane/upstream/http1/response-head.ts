@@ -17,6 +17,9 @@ export type ResponseFault =
   | 'both Transfer-Encoding and Content-Length'
   | 'a Transfer-Encoding other than chunked'
   | 'a switch of protocols that was not requested'
+  | 'a switch of protocols in HTTP/1.0'
+  | 'a switch of protocols that announces a body'
+  | `a 101 that proves nothing: ${string}`
   | 'too many interim responses'
   | 'an interim response that ends the connection'
   | 'an interim response that announces a body'
@@ -31,6 +34,7 @@ export interface ResponseHead {
   readonly headers: readonly string[]
   readonly contentLength: number | undefined
   readonly isChunked: boolean
+  readonly isHttp11: boolean
   /** Unless the framing says otherwise, the connection can serve another request. */
   readonly keepsAlive: boolean
   /** `Keep-Alive: timeout=5` */
@@ -177,6 +181,7 @@ class HeadFields implements FieldSink {
       headers: this.#headers,
       contentLength: this.#contentLength,
       isChunked: this.#isChunked,
+      isHttp11: this.#isHttp11,
       // RFC 9112 §6.1: what HTTP/1.0 calls chunked, another server may have passed on unread.
       keepsAlive: this.#isHttp11 ? !this.#hasClose : this.#isKeptByHttp10(),
       keepAliveSeconds: this.#keepAliveSeconds,

@@ -1,6 +1,11 @@
 // Splits the bytes of one connection into responses, strictly (RFC 9112) and incrementally, without I/O. Its reader asks
 // for one step after the other, so that it can stop at any of them; where a message ends is decided here alone.
 
+import {
+  readWebSocketSwitch,
+  type WebSocketOffer,
+  type WebSocketSwitch,
+} from '../../web-socket-switch.ts'
 import { CR, HEX, LF, NO_DIGIT } from './octets.ts'
 import { LineCollector } from './line-collector.ts'
 import { checkTrailers, readHead, type ResponseFault, type ResponseHead } from './response-head.ts'
@@ -13,11 +18,12 @@ const MAX_HEAD_BYTES = 64 * 1024
  * - `more`: nothing; all of them are read
  * - `hints`: `hints` are the headers of a 103, which comes before the final response
  * - `head`: `head` is that of the final response
+ * - `switched`: `head` is that of a 101 that `switched` was proven of; all that follows is of the other protocol
  * - `data`: a piece of the body, from `dataFrom` to `dataTo`
  * - `end`: the response is complete; what follows belongs to none
  * - `fault`: they are not a valid response, `fault` says why; nothing can be read any more
  */
-export type Step = 'more' | 'hints' | 'head' | 'data' | 'end' | 'fault'
+export type Step = 'more' | 'hints' | 'head' | 'switched' | 'data' | 'end' | 'fault'
 
 type Phase =
   | 'idle' // no response is expected
@@ -69,12 +75,14 @@ const NO_BYTES = Buffer.alloc(0)
 export class ResponseParser {
   head: ResponseHead | undefined
   hints: readonly string[] = []
+  switched: WebSocketSwitch | undefined
   fault: ResponseFault | undefined
   dataFrom = 0
   dataTo = 0
   #phase: Phase = 'idle'
   #bodyPhase: BodyPhase = 'sized body'
   #isHeadRequest = false
+  #webSocket: WebSocketOffer | undefined
   #interimBytes = 0
   #keepsAlive = true
   /** Bytes that are still to come: of the body or of the chunk. */
@@ -86,9 +94,11 @@ export class ResponseParser {
   #end = 0
   readonly #lines = new LineCollector()
 
-  /** Call it when a request is sent, with its method. */
-  expect(method: string): void {
+  /** Call it when a request is sent, with its method and the WebSocket that it asks for. */
+  expect(method: string, webSocket?: WebSocketOffer): void {
     this.head = undefined
+    this.switched = undefined
+    this.#webSocket = webSocket
     this.#phase = 'head'
     this.#isHeadRequest = method === 'HEAD'
     this.#interimBytes = 0
@@ -198,7 +208,7 @@ export class ResponseParser {
     // Without the empty line.
     const head = readHead(bytes, from, to - 2)
     if (typeof head === 'string') return this.#fail(head)
-    if (head.statusCode === 101) return this.#fail('a switch of protocols that was not requested')
+    if (head.statusCode === 101) return this.#switch(head)
     if (head.statusCode < 200) {
       // HTTP/1.0 has none, and one that closes promises that nothing follows.
       if (!head.keepsAlive) return this.#fail('an interim response that ends the connection')
@@ -214,6 +224,20 @@ export class ResponseParser {
     this.head = head
     this.#phase = 'head was read'
     return 'head'
+  }
+
+  #switch(head: ResponseHead): Step {
+    const offer = this.#webSocket
+    if (offer === undefined) return this.#fail('a switch of protocols that was not requested')
+    // Another reader would take what follows for a body, or for no WebSocket.
+    if (!head.isHttp11) return this.#fail('a switch of protocols in HTTP/1.0')
+    if (announcesBody(head)) return this.#fail('a switch of protocols that announces a body')
+    const switched = readWebSocketSwitch(head.headers, offer)
+    if (typeof switched === 'string') return this.#fail(`a 101 that proves nothing: ${switched}`)
+    this.head = head
+    this.switched = switched
+    this.#phase = 'idle'
+    return 'switched'
   }
 
   /** RFC 9112 §6.3. */

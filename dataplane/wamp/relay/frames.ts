@@ -19,10 +19,16 @@ interface Frame {
   readonly payloadBytes: number
 }
 
-export interface FrameScannerOptions {
+/** What frames must be like. */
+export interface FrameRules {
   /** Frames of a client are masked (RFC 6455 §5.1). */
   readonly isMasked: boolean
   readonly maxMessageBytes: number
+}
+
+export interface FrameScannerOptions {
+  /** Absent: whatever they are, they pass, and only where each ends is read. */
+  readonly rules?: FrameRules | undefined
   /** Decides about each message before any of it passes; absent: all pass. */
   readonly gate?: HelloGate | undefined
 }
@@ -122,10 +128,12 @@ export class FrameScanner {
   }
 
   #errorOf(frame: Frame): FrameError | undefined {
+    const { rules } = this.#options
+    if (rules === undefined) return undefined
+    const { isMasked, maxMessageBytes } = rules
     const { opcode, isFinal, payloadBytes } = frame
     if (frame.hasReservedBits) return protocolError('reserved bits are set')
     if (!KNOWN_OPCODES.has(opcode)) return protocolError('unknown opcode')
-    const { isMasked, maxMessageBytes } = this.#options
     if (frame.isMasked !== isMasked)
       return protocolError(isMasked ? 'frames must be masked' : 'frames must not be masked')
     if (opcode >= OPCODE.close)

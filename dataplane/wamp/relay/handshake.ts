@@ -1,7 +1,7 @@
 // Writes the request of the WebSocket handshake with a router (RFC 6455 §4) and reads the response to it, as text. It
 // opens nothing; the client's key is passed on, so that the router's response fits the client too.
 
-import { createHash } from 'node:crypto'
+import { readWebSocketSwitch } from '../../web-socket-switch.ts'
 import type { SerializerName } from '../protocol/messages.ts'
 
 /** The sub-protocols whose messages can be read far enough to know the realm of a session, with their format. */
@@ -65,52 +65,21 @@ export const readHandshakeResponse = (
       ? { kind: 'partial' }
       : refused('its response is too large')
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
-  const headers = readHeaders(lines)
-  const why = findError(statusLine, headers, request)
-  if (why !== undefined) return refused(why)
-  const chosen = headers.get('sec-websocket-protocol')
-  const protocol = request.protocols.find((offered) => offered === chosen)
-  if (protocol === undefined) return refused('it takes no sub-protocol on offer')
-  const accept = headers.get('sec-websocket-accept') ?? ''
-  return { kind: 'accepted', accept, protocol, headBytes: end + 4 }
-}
-
-/** Checks what a client must check of a response (RFC 6455 §4.1). undefined: nothing is wrong. */
-const findError = (
-  statusLine: string,
-  headers: ReadonlyMap<string, string>,
-  { key }: RelayHandshake,
-): string | undefined => {
   const status = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1]
-  if (status === undefined) return 'its response is no HTTP/1.1'
-  if (status !== '101') return `it answers ${status}`
-  if (!hasToken(headers, 'upgrade', 'websocket') || !hasToken(headers, 'connection', 'upgrade'))
-    return 'it switches to no WebSocket'
-  if (headers.get('sec-websocket-accept') !== acceptOf(key))
-    return 'its Sec-WebSocket-Accept is wrong'
-  if (headers.has('sec-websocket-extensions')) return 'it uses extensions that were not offered'
-  return undefined
+  if (status === undefined) return refused('its response is no HTTP/1.1')
+  if (status !== '101') return refused(`it answers ${status}`)
+  const switched = readWebSocketSwitch(readHeaders(lines), { ...request, extensions: '' })
+  if (typeof switched === 'string') return refused(switched)
+  const protocol = request.protocols.find((offered) => offered === switched.protocol)
+  if (protocol === undefined) return refused('it takes no sub-protocol on offer')
+  return { kind: 'accepted', accept: switched.accept, protocol, headBytes: end + 4 }
 }
 
 const refused = (why: string): HandshakeResponse => ({ kind: 'refused', why })
 
-/** Names in lower case; repeated ones as one list (RFC 9110 §5.3). */
-const readHeaders = (lines: readonly string[]): ReadonlyMap<string, string> => {
-  const headers = new Map<string, string>()
-  for (const line of lines) {
+/** Name, value, name, value; names in lower case. */
+const readHeaders = (lines: readonly string[]): readonly string[] =>
+  lines.flatMap((line) => {
     const colon = line.indexOf(':')
-    if (colon < 1) continue
-    const name = line.slice(0, colon).toLowerCase()
-    const value = line.slice(colon + 1).trim()
-    const earlier = headers.get(name)
-    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
-  }
-  return headers
-}
-
-const hasToken = (headers: ReadonlyMap<string, string>, name: string, token: string): boolean =>
-  (headers.get(name) ?? '').split(',').some((part) => part.trim().toLowerCase() === token)
-
-/** RFC 6455 §4.2.2. */
-const acceptOf = (key: string): string =>
-  createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+    return colon < 1 ? [] : [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+  })

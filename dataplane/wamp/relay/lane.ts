@@ -2,6 +2,7 @@
 // that one takes them. Nothing but the gateway's own last message and Close frame is ever inserted.
 
 import type { Duplex } from 'node:stream'
+import type { Holding } from '../../memory/memory-budget.ts'
 import type { FrameError } from './frame-error.ts'
 import { FrameScanner, type FrameScannerOptions } from './frames.ts'
 
@@ -11,6 +12,8 @@ export interface LaneEnds {
 }
 
 export interface LaneOptions extends FrameScannerOptions {
+  /** Charged for what the receiver does not take. */
+  readonly memory?: Holding | undefined
   /** Monotonic, milliseconds. */
   readonly now: () => number
   /** The sender has violated the protocol, or exceeded a limit. */
@@ -30,6 +33,8 @@ export class Lane {
   #last: { readonly message: Buffer; readonly close: Buffer } | undefined = undefined
   #isOver = false
   #stuckSinceMs: number | undefined = undefined
+  /** What is charged for bytes that wait for the receiver. */
+  #chargedBytes = 0
   #lastByteMs: number
 
   constructor({ from, to }: LaneEnds, options: LaneOptions) {
@@ -40,6 +45,7 @@ export class Lane {
     this.#lastByteMs = options.now()
     to.on('drain', () => {
       this.#stuckSinceMs = undefined
+      this.#charge(0)
       from.resume()
     })
   }
@@ -108,5 +114,14 @@ export class Lane {
     if (this.#to.write(bytes)) return
     this.#stuckSinceMs ??= this.#options.now()
     this.#from.pause()
+    this.#charge(this.#to.writableLength)
+  }
+
+  /** May destroy both ends, where memory is short and this client holds the most. */
+  #charge(bytes: number): void {
+    const more = bytes - this.#chargedBytes
+    this.#chargedBytes = bytes
+    if (more > 0) this.#options.memory?.add(more)
+    else if (more < 0) this.#options.memory?.subtract(-more)
   }
 }

@@ -1,33 +1,39 @@
-// Moves bytes in both directions between the sockets of a client and of a router, after both WebSocket handshakes,
+// Moves bytes in both directions between the sockets of a client and of its peer, a router or an upstream, after both WebSocket handshakes,
 // until either ends or a limit is reached. It never throws: whatever happens to one end, the other one is closed.
 
 import type { Duplex } from 'node:stream'
-import type { SerializerName } from '../protocol/messages.ts'
+import type { Holding } from '../../memory/memory-budget.ts'
 import { closeFrame } from './close-frame.ts'
 import type { FrameError } from './frame-error.ts'
-import { HelloGate } from './hello-gate.ts'
+import { HelloGate, type HelloGateOptions } from './hello-gate.ts'
+import type { FrameRules } from './frames.ts'
 import { Lane } from './lane.ts'
 
 export interface RelayEnds {
   readonly client: Duplex
-  /** The bytes that followed the client's handshake, and the router's. */
+  /** The bytes that followed the client's handshake, and the peer's. */
   readonly clientHead: Buffer
-  readonly router: Duplex
-  readonly routerHead: Buffer
+  /** A router, or an upstream. */
+  readonly peer: Duplex
+  readonly peerHead: Buffer
+}
+
+/** What is demanded of the messages to a router. */
+export interface WampRules extends HelloGateOptions {
+  readonly maxMessageBytes: number
 }
 
 export interface RelayOptions {
-  /** The realm that sessions of the client may join. */
-  readonly realmUri: string
-  /** The format of the router's sub-protocol. */
-  readonly format: SerializerName
-  readonly maxMessageBytes: number
+  /** Absent: all bytes pass as they are. */
+  readonly wamp?: WampRules | undefined
   /** Longest time without a byte of either; pings count. */
   readonly idleMs: number
   /** Longest time that either reads nothing of what waits for it. */
   readonly stallMs: number
   /** From the first sign of the end to the destruction of both sockets. */
   readonly lingerMs: number
+  /** Charged for what an end does not take; its owner is the client's socket. */
+  readonly memory?: Holding | undefined
   /** Monotonic, milliseconds. */
   readonly now: () => number
   /** Four bytes for the mask of a Close frame (RFC 6455 §5.3). */
@@ -46,31 +52,33 @@ export const GOING_AWAY = 1001
 export class Relay {
   readonly #ends: RelayEnds
   readonly #options: RelayOptions
-  readonly #toRouter: Lane
+  readonly #toPeer: Lane
   readonly #toClient: Lane
   #openEnds = 2
   #linger: NodeJS.Timeout | undefined = undefined
 
   /** Starts to move bytes. */
   constructor(ends: RelayEnds, options: RelayOptions) {
-    const { client, router } = ends
+    const { client, peer } = ends
     this.#ends = ends
     this.#options = options
-    const { maxMessageBytes, now } = options
-    const gate = new HelloGate(options)
-    this.#toRouter = new Lane(
-      { from: client, to: router },
-      { isMasked: true, maxMessageBytes, now, gate, onError: this.#closeForClient },
+    const { wamp, now, memory } = options
+    const rulesFor = (isMasked: boolean): FrameRules | undefined =>
+      wamp && { isMasked, maxMessageBytes: wamp.maxMessageBytes }
+    const gate = wamp && new HelloGate(wamp)
+    this.#toPeer = new Lane(
+      { from: client, to: peer },
+      { rules: rulesFor(true), now, gate, memory, onError: this.#closeForClient },
     )
     this.#toClient = new Lane(
-      { from: router, to: client },
-      { isMasked: false, maxMessageBytes, now, onError: this.#closeForRouter },
+      { from: peer, to: client },
+      { rules: rulesFor(false), now, memory, onError: this.#closeForPeer },
     )
-    this.#connect(client, this.#toRouter, ends.clientHead)
-    this.#connect(router, this.#toClient, ends.routerHead)
+    this.#connect(client, this.#toPeer, ends.clientHead)
+    this.#connect(peer, this.#toClient, ends.peerHead)
   }
 
-  /** Sends `code` to the client, tells the router that its client is going away, and ends both in time. Idempotent. */
+  /** Sends `code` to the client, tells the peer that its client is going away, and ends both in time. Idempotent. */
   close(code: number, reason: string): void {
     this.#close({ code, reason }, GOING_AWAY)
   }
@@ -78,13 +86,13 @@ export class Relay {
   /** Destroys both sockets at once, without Close frames. */
   destroy(): void {
     this.#ends.client.destroy()
-    this.#ends.router.destroy()
+    this.#ends.peer.destroy()
   }
 
   /** Ends the relay if it is idle or stalled; to be called at intervals. */
   check(): void {
     const now = this.#options.now()
-    const lanes = [this.#toRouter, this.#toClient]
+    const lanes = [this.#toPeer, this.#toClient]
     const { idleMs, stallMs } = this.#options
     if (
       lanes.some(({ stuckSinceMs }) => stuckSinceMs !== undefined && now - stuckSinceMs > stallMs)
@@ -94,28 +102,28 @@ export class Relay {
       this.close(GOING_AWAY, 'idle')
   }
 
-  /** The router need not know what its client has done. */
+  /** The peer need not know what its client has done. */
   readonly #closeForClient = (error: FrameError): void => {
     this.#close(error, GOING_AWAY)
   }
 
-  readonly #closeForRouter = (error: FrameError): void => {
+  readonly #closeForPeer = (error: FrameError): void => {
     this.#close(error, error.code)
   }
 
-  #close({ code, reason, abort }: CloseReason, routerCode: number): void {
+  #close({ code, reason, abort }: CloseReason, peerCode: number): void {
     this.#toClient.close(closeFrame(code, reason), abort)
-    this.#toRouter.close(closeFrame(routerCode, '', this.#options.mask()))
+    this.#toPeer.close(closeFrame(peerCode, '', this.#options.mask()))
     this.#endSoon()
   }
 
   #connect(from: Duplex, lane: Lane, head: Buffer): void {
-    const other = from === this.#ends.client ? this.#ends.router : this.#ends.client
+    const other = from === this.#ends.client ? this.#ends.peer : this.#ends.client
     // The error is of no use to the other end; `close` follows.
     from.on('error', () => undefined)
     from.on('data', (chunk: Buffer) => {
       lane.take(chunk)
-      if (this.#toRouter.isOver && this.#toClient.isOver) this.#endSoon()
+      if (this.#toPeer.isOver && this.#toClient.isOver) this.#endSoon()
     })
     from.once('end', () => {
       lane.end()

@@ -1,5 +1,5 @@
-// Opens and bounds the WebSocket connections of one process that are carried to routers, and closes them when the
-// gateway drains or the router of a realm is no longer there.
+// Bounds the WebSocket connections of one process, opens those that are carried to routers, and closes them when the gateway
+// drains or what they were opened by is no longer there.
 
 import { randomBytes } from 'node:crypto'
 import { Socket } from 'node:net'
@@ -7,7 +7,8 @@ import type { Duplex } from 'node:stream'
 import type { RouterRecord } from '../../../language/realm/record.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import { GOING_AWAY, Relay, type RelayOptions } from './relay.ts'
+import type { MemoryBudget } from '../../memory/memory-budget.ts'
+import { GOING_AWAY, Relay, type RelayEnds, type RelayOptions, type WampRules } from './relay.ts'
 import { RELAYED, type RelayHandshake } from './handshake.ts'
 import {
   type ConnectOptions,
@@ -20,16 +21,23 @@ import type { RouterDial } from '../transport/router-dial.ts'
 
 export interface RelayLimits
   extends
-    Pick<RelayOptions, 'maxMessageBytes' | 'idleMs' | 'stallMs' | 'lingerMs'>,
+    Pick<RelayOptions, 'idleMs' | 'stallMs' | 'lingerMs'>,
     Pick<ConnectOptions, 'connectTimeoutMs' | 'responseTimeoutMs' | 'totalMs'> {
   /** Open and being opened, in this process. */
   readonly maxRelays: number
+  /** The shares of them that one realm, and one client, may have. */
+  readonly realmShare: number
+  readonly clientShare: number
+  /** To and from routers. */
+  readonly maxMessageBytes: number
   /** How often relays are checked for being idle, stalled or orphaned. */
   readonly checkMs: number
 }
 
 const LIMITS: RelayLimits = {
   maxRelays: 10_000,
+  realmShare: 0.75,
+  clientShare: 0.25,
   maxMessageBytes: 16 * 1024 * 1024,
   idleMs: 5 * 60_000,
   stallMs: 60_000,
@@ -45,6 +53,8 @@ export interface RelaysOptions {
   readonly routerOf: (realmUri: string) => RouterRecord | undefined
   readonly dial: RouterDial
   readonly log: Log
+  /** Charged for what ends do not take; if left out, nothing is. */
+  readonly memory?: MemoryBudget
   readonly limits?: Partial<RelayLimits>
   /** Monotonic, milliseconds. */
   readonly now?: () => number
@@ -61,23 +71,41 @@ export interface OpenedRelay {
   drop(): void
 }
 
-/** What a connection belongs to. */
-export interface RelayPlace {
+/** Whose connection it is. */
+export interface RelayOwner {
   readonly realmUri: string
-  /** Called at intervals: once it returns false, the connection is closed. */
-  readonly isServed: () => boolean
+  /** The client by which connections are shared out; undefined: not known. */
+  readonly from: string | undefined
+}
+
+/** A Close frame that ends a connection. */
+export interface RelayEnd {
+  readonly code: number
+  readonly reason: string
+}
+
+export interface RelayRules {
+  /** Asked at intervals: why the connection ends now; undefined: it goes on. */
+  readonly whyOver: () => RelayEnd | undefined
+  /** Of connections to routers. */
+  readonly wamp?: WampRules | undefined
+}
+
+/** The right to one connection. */
+export interface RelayPermit {
+  /** Idempotent. */
+  release(): void
 }
 
 interface OpenRelay {
   readonly relay: Relay
-  readonly place: RelayPlace
-  readonly url: string
+  readonly whyOver: RelayRules['whyOver']
 }
 
 /**
  * @example
  * const relays = new Relays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
- * const place = { realmUri: 'com.acme', isServed: () => true }
+ * const place = { realmUri: 'com.acme', from: '192.0.2.1', whyOver: () => undefined }
  * const opened = await relays.open(place, { key, protocols: ['wamp.2.json'] }, signal)
  */
 export class Relays {
@@ -88,7 +116,10 @@ export class Relays {
   readonly #closing = new AbortController()
   /** Realms whose routers accepted no connection at the last attempt. */
   readonly #unavailable = new Set<string>()
-  #opening = 0
+  /** Permits by realm, and by client. */
+  readonly #ofRealm = new Map<string, number>()
+  readonly #ofClient = new Map<string, number>()
+  #permits = 0
   #timer: NodeJS.Timeout | undefined = undefined
   #whenEmpty: (() => void)[] = []
 
@@ -108,23 +139,71 @@ export class Relays {
     return webSocketUrls(this.#options.routerOf(realmUri)).length > 0
   }
 
+  /** @returns why not, if there are too many, or the gateway is shutting down */
+  claim({ realmUri, from }: RelayOwner): RelayPermit | GatewayError {
+    if (this.#closing.signal.aborted) return overloaded('The gateway is shutting down')
+    const { maxRelays, realmShare, clientShare } = this.#limits
+    if (this.#permits >= maxRelays) return overloaded('There are too many WebSocket connections')
+    if ((this.#ofRealm.get(realmUri) ?? 0) >= maxRelays * realmShare)
+      return overloaded('There are too many WebSocket connections of this realm')
+    if (from !== undefined && (this.#ofClient.get(from) ?? 0) >= maxRelays * clientShare)
+      return overloaded('There are too many WebSocket connections from this address')
+    const count = (by: 1 | -1): void => {
+      this.#permits += by
+      add(this.#ofRealm, realmUri, by)
+      if (from !== undefined) add(this.#ofClient, from, by)
+    }
+    count(1)
+    let isReleased = false
+    return {
+      release: () => {
+        if (!isReleased) count(-1)
+        isReleased = true
+      },
+    }
+  }
+
+  /** Passes on what either end sends; releases the permit when both are closed. */
+  carry(permit: RelayPermit, ends: RelayEnds, { whyOver, wamp }: RelayRules): void {
+    const { client } = ends
+    if (client instanceof Socket) client.setTimeout(0)
+    const memory = this.#options.memory?.open(client)
+    const relay = new Relay(ends, {
+      ...this.#limits,
+      wamp,
+      memory,
+      now: this.#now,
+      mask: () => randomBytes(4),
+      onClosed: () => {
+        memory?.close()
+        permit.release()
+        this.#remove(opened)
+      },
+    })
+    const opened: OpenRelay = { relay, whyOver }
+    this.#relays.add(opened)
+    this.#timer ??= setInterval(() => {
+      this.#check()
+    }, this.#limits.checkMs).unref()
+    if (this.#closing.signal.aborted) relay.close(GOING_AWAY, 'the gateway is shutting down')
+  }
+
   /**
    * @throws GatewayError `svc.error.bad_gateway`: no router accepts the connection; `svc.error.overloaded`: there
    * are too many, or the gateway is shutting down
    */
   async open(
-    place: RelayPlace,
+    owner: RelayOwner & Pick<RelayRules, 'whyOver'>,
     handshake: RelayHandshake,
     signal: AbortSignal,
   ): Promise<OpenedRelay> {
-    if (this.#closing.signal.aborted) throw overloaded('The gateway is shutting down')
-    if (this.#relays.size + this.#opening >= this.#limits.maxRelays)
-      throw overloaded('There are too many WebSocket connections')
-    this.#opening += 1
+    const permit = this.claim(owner)
+    if (permit instanceof GatewayError) throw permit
     try {
-      return this.#opened(place, await this.#connect(place.realmUri, handshake, signal))
+      const connection = await this.#connect(owner.realmUri, handshake, signal)
+      return this.#opened(permit, owner, connection)
     } catch (error) {
-      this.#opening -= 1
+      permit.release()
       throw error
     }
   }
@@ -170,44 +249,28 @@ export class Relays {
     this.#options.log.warn('no router accepts a WebSocket connection', { realm, reasons })
   }
 
-  #opened(place: RelayPlace, connection: RouterConnection): OpenedRelay {
-    const { socket: router, head: routerHead, accept, protocol } = connection
+  #opened(
+    permit: RelayPermit,
+    { realmUri, whyOver }: RelayOwner & Pick<RelayRules, 'whyOver'>,
+    { socket: peer, head: peerHead, accept, protocol, url }: RouterConnection,
+  ): OpenedRelay {
+    const { maxMessageBytes } = this.#limits
+    const rules: RelayRules = {
+      whyOver: () =>
+        whyOver() ?? (hasUrl(this.#options.routerOf(realmUri), url) ? undefined : OTHER_ROUTER),
+      wamp: { realmUri, format: RELAYED[protocol], maxMessageBytes },
+    }
     return {
       accept,
       protocol,
       start: (client, clientHead) => {
-        this.#opening -= 1
-        if (client instanceof Socket) client.setTimeout(0)
-        this.#start(place, connection, { client, clientHead, router, routerHead })
+        this.carry(permit, { client, clientHead, peer, peerHead }, rules)
       },
       drop: () => {
-        this.#opening -= 1
-        router.destroy()
+        permit.release()
+        peer.destroy()
       },
     }
-  }
-
-  #start(
-    place: RelayPlace,
-    { url, protocol }: RouterConnection,
-    ends: ConstructorParameters<typeof Relay>[0],
-  ): void {
-    const relay = new Relay(ends, {
-      ...this.#limits,
-      realmUri: place.realmUri,
-      format: RELAYED[protocol],
-      now: this.#now,
-      mask: () => randomBytes(4),
-      onClosed: () => {
-        this.#remove(opened)
-      },
-    })
-    const opened: OpenRelay = { relay, place, url }
-    this.#relays.add(opened)
-    this.#timer ??= setInterval(() => {
-      this.#check()
-    }, this.#limits.checkMs).unref()
-    if (this.#closing.signal.aborted) relay.close(GOING_AWAY, 'the gateway is shutting down')
   }
 
   #remove(opened: OpenRelay): void {
@@ -219,15 +282,21 @@ export class Relays {
     this.#whenEmpty = []
   }
 
-  /** Closes connections whose API is not served any more, or whose realm is gone or has another router. */
   #check(): void {
-    for (const { relay, place, url } of this.#relays) {
+    for (const { relay, whyOver } of this.#relays) {
       relay.check()
-      if (!place.isServed()) relay.close(GOING_AWAY, 'the document was deleted or deactivated')
-      else if (!hasUrl(this.#options.routerOf(place.realmUri), url))
-        relay.close(GOING_AWAY, 'the router of the realm has changed')
+      const end = whyOver()
+      if (end !== undefined) relay.close(end.code, end.reason)
     }
   }
+}
+
+const OTHER_ROUTER: RelayEnd = { code: GOING_AWAY, reason: 'the router of the realm has changed' }
+
+const add = (counts: Map<string, number>, key: string, by: 1 | -1): void => {
+  const count = (counts.get(key) ?? 0) + by
+  if (count > 0) counts.set(key, count)
+  else counts.delete(key)
 }
 
 const overloaded = (message: string, cause?: unknown): GatewayError =>

@@ -118,7 +118,7 @@ const readRoute = mapOf<RouteTaken>({
 })
 
 const readCheck = mapOf<Check>({
-  name: orElse(oneOf('scheme', 'method', 'security', 'accept', 'body'), 'scheme'),
+  name: orElse(oneOf('scheme', 'method', 'security', 'accept', 'body', 'upgrade'), 'scheme'),
   result: orElse(oneOf('pass', 'fail', 'unknown'), 'unknown'),
   message: someText,
 })

@@ -59,6 +59,8 @@ export const probeExchange = (
     authority: NO_AUTHORITY,
     from: undefined,
     rawBody: undefined,
+    webSocket: undefined,
+    switchTo: () => undefined,
     results,
     failures,
     refusals,

@@ -163,6 +163,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
         })),
     },
     webSockets,
+    origins: (uri) => originsOf(realms.get(uri), options.baseUrl ?? null),
     realm: (uri) => realms.get(uri),
     readClient: createClientReader(options.trustedProxies ?? []),
     baseUrl: options.baseUrl,
@@ -183,18 +184,11 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     onAuthentication: (scheme, outcome) => counts.authentications.push(`${scheme} ${outcome}`),
   }
   const limits = options.stalls === undefined ? LIMITS : { ...LIMITS, stalls: options.stalls }
+  const onRequest = createDispatch(dispatchOptions, 'http')
   const server = createPlainServer(limits, {
-    onRequest: createDispatch(dispatchOptions, 'http'),
+    onRequest,
     onClientError: createClientErrorHandler(() => 'client-error'),
-    ...createUpgrade(
-      {
-        dispatch: dispatchOptions,
-        webSockets,
-        relays,
-        origins: (uri) => originsOf(realms.get(uri), options.baseUrl ?? null),
-      },
-      'http',
-    ),
+    ...createUpgrade({ dispatch: dispatchOptions, webSockets, relays }, 'http', onRequest),
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

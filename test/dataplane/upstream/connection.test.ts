@@ -17,6 +17,7 @@ const SILENT: ResponseHandler = {
   onResponseStarted: () => undefined,
   onEarlyHints: () => undefined,
   onResponseHead: () => undefined,
+  onSwitched: () => undefined,
   onResponseData: () => true,
   onResponseEnd: () => undefined,
   onResponseError: () => undefined,

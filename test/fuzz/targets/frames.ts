@@ -113,7 +113,7 @@ interface Scan {
 }
 
 const scan = (chunks: readonly Buffer[], isMasked: boolean): Scan => {
-  const scanner = new FrameScanner({ isMasked, maxMessageBytes: SOCKET_LIMIT })
+  const scanner = new FrameScanner({ rules: { isMasked, maxMessageBytes: SOCKET_LIMIT } })
   let passed = 0
   let rest: Buffer = Buffer.alloc(0)
   for (const chunk of chunks) {

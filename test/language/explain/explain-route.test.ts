@@ -24,6 +24,10 @@ const USERS = documentOf({
             post: { action: { type: 'forward', host: 'http://up.test' } },
           },
           '/users/:id/posts': { get: STATIC },
+          '/chat': {
+            get: { action: { type: 'forward', host: 'http://up.test', upgrade: ['websocket'] } },
+          },
+          '/up': { get: { action: { type: 'forward', host: 'http://up.test' } } },
           '/json': { accepts: ['application/json'], provides: ['application/json'], post: STATIC },
           '/small': { body_max_bytes: 10, put: STATIC },
           '/secure': { schemes: ['https'], get: STATIC },
@@ -258,6 +262,22 @@ const rows: readonly Row[] = [
     of: 'a WebSocket',
     request: ['GET', `${H}/v1/ws`, ['Upgrade: websocket']],
     outcome: 'served WebSocket → router of the realm',
+  },
+  {
+    of: 'a WebSocket through a forward',
+    request: ['GET', `${H}/v1/chat`, ['Upgrade: websocket']],
+    outcome: 'served forward',
+  },
+  { of: 'a plain GET there', request: ['GET', `${H}/v1/chat`], outcome: 'served forward' },
+  {
+    of: 'a WebSocket through a forward without upgrade',
+    request: ['GET', `${H}/v1/up`, ['Upgrade: websocket']],
+    outcome: '400 upgrade',
+  },
+  {
+    of: 'another protocol there',
+    request: ['GET', `${H}/v1/up`, ['Upgrade: h2c']],
+    outcome: 'served forward',
   },
   {
     of: 'a path alone',

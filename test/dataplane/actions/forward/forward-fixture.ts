@@ -102,8 +102,13 @@ class TestExchange implements Exchange {
   readonly outcomes: string[]
   readonly failures: RequestFailure[]
   readonly eventStreams = 'refused'
+  readonly webSocket = undefined
   readonly memory = createUnboundedMemory().open()
   #cancel: (() => void) | undefined
+
+  switchTo(): void {
+    throw new Error('no test of this fixture asks for a WebSocket')
+  }
 
   constructor(
     incoming: IncomingMessage,

@@ -51,6 +51,8 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   isAcceptable: true,
   isPreflight: false,
   isGone: false,
+  checkOrigin: () => undefined,
+  checkHandshake: () => undefined,
   authenticate: caller ?? (() => new Error('refused')),
   ...more,
 })

@@ -8,7 +8,7 @@ const MAX = 70_000
 
 /** Feeds `bytes` in pieces as a relay does: what has passed, and what was wrong. */
 const feed = (bytes: Buffer, pieceBytes: readonly number[], isMasked = false) => {
-  const scanner = new FrameScanner({ isMasked, maxMessageBytes: MAX })
+  const scanner = new FrameScanner({ rules: { isMasked, maxMessageBytes: MAX } })
   const passed: Buffer[] = []
   let rest = Buffer.alloc(0)
   let at = 0
@@ -139,7 +139,7 @@ describe('Close', () => {
 
 describe('the end of a frame can be waited for', () => {
   it('without going further', () => {
-    const scanner = new FrameScanner({ isMasked: false, maxMessageBytes: MAX })
+    const scanner = new FrameScanner({ rules: { isMasked: false, maxMessageBytes: MAX } })
     const bytes = frame('hello')
     scanner.scan(bytes.subarray(0, 4))
     expect(scanner.payloadLeft).toBe(3)

@@ -11,7 +11,7 @@ import { frame } from '../frames.ts'
 
 export const HANDSHAKE = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] } as const
 export const REALM = 'com.acme'
-export const PLACE = { realmUri: REALM, isServed: (): boolean => true }
+export const PLACE = { realmUri: REALM, from: undefined, whyOver: (): undefined => undefined }
 
 /** A HELLO that a client may send, as text; a router would ignore the last element. */
 export const helloText = (word: string): string => `[1,"${REALM}",{},"${word}"]`
