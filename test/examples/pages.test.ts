@@ -66,7 +66,6 @@ describe('the first document of README.md', () => {
     expect(read).toMatchObject({
       notes: [],
       faults: [],
-      foreign: [],
       entries: [{ position: { line: 1 } }],
     })
     const resource = read.entries[0]?.resource

@@ -26,7 +26,6 @@ describe('manifests', () => {
     expect(read).toMatchObject({
       notes: [],
       faults: [],
-      foreign: [],
       entries: [{ position: { line: 1 } }],
     })
     const resource = read.entries[0]?.resource
