@@ -24,7 +24,10 @@ import type { Client, ReadClient } from './request/forwarded.ts'
 import type { Preparation, PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead } from './request/head.ts'
 import type { RealmOrigins } from './realm-origins.ts'
-import type { ClientUpgrade } from './upgrade/client-upgrade.ts'
+import type { SwitchedPeer } from '../actions/performer.ts'
+import type { WebSocketOffer } from '../web-socket-switch.ts'
+import type { OperationShape } from './operation-shape.ts'
+import type { Envelope } from './response/own-headers.ts'
 import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 
 export interface DispatchOptions {
@@ -88,6 +91,23 @@ export type Path = ServedPath<PreparedOperation>
 
 export type Served = ServedTarget<PreparedOperation>
 
+/** What carries the handshake of a WebSocket up to its 101. */
+export interface ConnectionUpgrade {
+  readonly offer: WebSocketOffer | undefined
+  admit(realmUri: string): Error | undefined
+  open(peer: SwitchedPeer, exchange: UpgradedExchange): boolean
+}
+
+export interface UpgradedExchange {
+  readonly incomingRequest: Omit<IncomingRequest, 'response'>
+  readonly operation: {
+    readonly version: ServedVersion
+    readonly shape: { readonly guard: OperationShape['guard'] }
+  }
+  readonly response: ServerResponse
+  readonly envelope: Envelope
+}
+
 /** A request that was received and is not matched to a route yet. */
 export interface IncomingRequest {
   readonly request: IncomingMessage
@@ -98,7 +118,7 @@ export interface IncomingRequest {
   readonly id: string
   readonly startedMs: number
   /** Set while the connection may be switched to a WebSocket. */
-  readonly upgrade?: ClientUpgrade | undefined
+  readonly upgrade?: ConnectionUpgrade | undefined
   /** The caller, as soon as its credentials were accepted. */
   identity: Identity | undefined
 }

@@ -1,7 +1,7 @@
 // Carries the handshake of a WebSocket through the exchange of an ordinary request, up to the 101 of an upstream, and then
 // hands the connection to the relays. Not a byte of the client goes on before that.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { asError } from '../../../base/thrown.ts'
 import type { SwitchedPeer } from '../../actions/performer.ts'
@@ -9,8 +9,7 @@ import type { RelayEnd, RelayPermit, Relays } from '../../wamp/relay/relays.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { ServedVersion } from '../../served.ts'
 import type { WebSocketOffer } from '../../web-socket-switch.ts'
-import type { IncomingRequest } from '../incoming-request.ts'
-import type { OperationShape } from '../operation-shape.ts'
+import type { ConnectionUpgrade, IncomingRequest, UpgradedExchange } from '../incoming-request.ts'
 import { composeHead, type Envelope } from '../response/own-headers.ts'
 import { headLines } from '../response/raw-head.ts'
 import { type EarlyBytes, readEarly } from './early-bytes.ts'
@@ -31,17 +30,10 @@ export interface ClientUpgradeOptions {
 export interface UpgradedOperation {
   readonly incomingRequest: Omit<IncomingRequest, 'response'>
   readonly version: ServedVersion
-  readonly shape: Pick<OperationShape, 'guard'>
+  readonly shape: UpgradedExchange['operation']['shape']
 }
 
-interface UpgradedExchange {
-  readonly incomingRequest: UpgradedOperation['incomingRequest']
-  readonly operation: Pick<UpgradedOperation, 'version' | 'shape'>
-  readonly response: ServerResponse
-  readonly envelope: Envelope
-}
-
-export class ClientUpgrade {
+export class ClientUpgrade implements ConnectionUpgrade {
   readonly #options: ClientUpgradeOptions
   readonly #early: EarlyBytes
   #offer: WebSocketOffer | undefined
