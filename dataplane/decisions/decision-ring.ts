@@ -1,7 +1,10 @@
 // Keeps the latest decisions of a process within bounds of bytes and time. When it is full, the oldest decision of
 // the largest share goes, so that no document and no cause displaces all others.
 
-import type { DecisionCause } from './decision.ts'
+import type { GatewayErrorCode } from '../gateway-error.ts'
+
+/** What a decision counts as where they share their room: a closed set, so that a document has few of them. */
+export type DecisionCause = GatewayErrorCode | 'success' | 'client' | '4xx' | '5xx'
 
 export interface StoredDecision {
   readonly id: string

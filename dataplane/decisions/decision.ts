@@ -2,7 +2,6 @@
 // and never a path, a host, a header, a query or a body as a client has sent it.
 
 import type { Method, Scheme } from '../../language/document.ts'
-import type { GatewayErrorCode } from '../gateway-error.ts'
 
 /** The step of a request at which its result was decided (docs/architecture.md). */
 export type DecisionStep =
@@ -102,8 +101,3 @@ export interface Decision {
   readonly pathLength: number
   readonly hostLength: number
 }
-
-/**
- * What a decision counts as where kept decisions share their room: a closed set, so that a document has few of them.
- */
-export type DecisionCause = GatewayErrorCode | 'success' | 'client' | '4xx' | '5xx'

@@ -2,11 +2,15 @@
 // successes it allocates nothing and takes nanoseconds; what was tried is computed for failures only.
 
 import { hash } from 'node:crypto'
-import { DecisionRing, type FailureQuery, type KeptFailure } from '../decisions/decision-ring.ts'
+import {
+  type DecisionCause,
+  DecisionRing,
+  type FailureQuery,
+  type KeptFailure,
+} from '../decisions/decision-ring.ts'
 import type {
   Decision,
   DecisionCaller,
-  DecisionCause,
   DecisionDocument,
   DecisionStep,
   TriedRoute,

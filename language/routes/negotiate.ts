@@ -154,7 +154,7 @@ export const describeAccepted = ({ accepts, isForgeable }: TakenTypes): string =
     : `This operation accepts ${types}.`
 }
 
-/** True when a body of this type may be sent to an operation. */
+/** True when a body of this type may be sent to an operation. @internal exported for tests */
 export const isAcceptedType = (
   contentType: string | undefined,
   { accepts, isForgeable }: TakenTypes,

@@ -5,7 +5,10 @@ import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { instead, type KeySchema, WISHED } from '../schema/document-notation.ts'
 import { DOCUMENT_SCHEMA } from '../schema/document-schema.ts'
 
-/** What other gateways have and this one has not: a test fails for a name that documents may have. */
+/**
+ * What other gateways have and this one has not: a test fails for a name that documents may have.
+ * @internal exported for tests
+ */
 export const ABSENT: Readonly<Record<string, string>> = {
   ...instead(
     'bodies are not validated here: leave that to the service behind',

@@ -84,6 +84,7 @@ const partsOf = ({ headers, contentType }: RenderedResponse): HeadParts => ({
 /**
  * The only place that writes a head which is not preset: framing headers are written nowhere else.
  * @param head flat list of names and values, which is added to
+ * @internal exported for tests
  */
 export const writeFramedHead = (
   response: ServerResponse,

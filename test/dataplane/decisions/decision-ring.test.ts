@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import {
+  type DecisionCause,
   DecisionRing,
   type FailureQuery,
   MOST_FOUND,
 } from '../../../dataplane/decisions/decision-ring.ts'
-import type { DecisionCause } from '../../../dataplane/decisions/decision.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 const MINUTE = 60_000
