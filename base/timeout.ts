@@ -20,16 +20,16 @@ export const withTimeout = async <T, L = T>(
   work: Promise<T>,
   { ms, clock = SYSTEM_CLOCK, onTimeout }: Timeout<L>,
 ): Promise<T | L> => {
-  const late = Promise.withResolvers<typeof LATE>()
+  const expired = Promise.withResolvers<typeof EXPIRED>()
   const cancel = clock.after(ms, () => {
-    late.resolve(LATE)
+    expired.resolve(EXPIRED)
   })
   try {
-    const first = await Promise.race([work, late.promise])
-    return first === LATE ? onTimeout() : first
+    const first = await Promise.race([work, expired.promise])
+    return first === EXPIRED ? onTimeout() : first
   } finally {
     cancel()
   }
 }
 
-const LATE = Symbol('late')
+const EXPIRED = Symbol('late')

@@ -69,7 +69,7 @@ export const defineCommand = <const T extends CommandTable>(
     }
     const parsed = parseSettings(table, argv, io.env, (path) => readFileSync(path, 'utf8'))
     switch (parsed.kind) {
-      case 'fault':
+      case 'error':
         return fail(parsed.message)
       case 'help':
       case 'version':

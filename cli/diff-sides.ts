@@ -28,13 +28,13 @@ export const sidesOfGateway = async (
   url: string,
   files: readonly GatheredFile[],
   settings: DiffSettings,
-): Promise<DiffSides | { readonly fault: string }> => {
+): Promise<DiffSides | { readonly error: string }> => {
   const { class: className, maxRoutes, all } = settings
   const wanted = readDocuments(files, { className, maxRoutes })
   const served = await routesOfGateway(url, { ...settings, match: null })
-  if ('fault' in served) return served
+  if ('error' in served) return served
   const realms = await routersOfGateway(url, settings)
-  if ('fault' in realms) return realms
+  if ('error' in realms) return realms
   // A realm that is not among the files is as the gateway has it.
   const hasRouter = (uri: string): boolean =>
     wanted.realms.has(uri) ? wanted.hasRouter(uri) : realms.routers.get(uri) === true

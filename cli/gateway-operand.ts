@@ -1,6 +1,6 @@
 // Checks operands that name files or the management address of a gateway.
 
-import { faultOfUrl, withoutUser } from '../operator/fleet/static-data-planes.ts'
+import { urlErrorOf, withoutUser } from '../operator/fleet/static-data-planes.ts'
 
 /** Whether an operand names a gateway, and not a file. */
 export const isManagementAddress = (operand: string): boolean =>
@@ -17,6 +17,6 @@ export const sourceProblem = (operands: readonly string[]): string | undefined =
 
 /** What is wrong with a management address. */
 export const addressProblem = (url: string): string | undefined => {
-  const problem = faultOfUrl(url)
+  const problem = urlErrorOf(url)
   return problem && `'${withoutUser(url).slice(0, 200)}': ${problem}`
 }

@@ -34,13 +34,13 @@ export const standingText = ({ resources, gateways = [] }: Standing): string => 
       ]),
     ),
   ].filter((text) => text !== '')
-  const troubles = [
-    ...resources.flatMap(troubleLines),
+  const problems = [
+    ...resources.flatMap(problemLines),
     ...gateways.flatMap(({ name, message }) =>
       message === '' ? [] : [`gateway ${name}: ${plainText(message, MAX_LINE)}`],
     ),
   ]
-  const below = troubles.map((line) => `${line}\n`).join('')
+  const below = problems.map((line) => `${line}\n`).join('')
   return [...tables, ...(below === '' ? [] : [below])].join('\n')
 }
 
@@ -67,7 +67,7 @@ const yesOrNo = (is: boolean): string => (is ? 'yes' : 'no')
 const nameOf = ({ namespace, name }: ResourceStanding): string =>
   namespace === '' ? name : `${namespace}/${name}`
 
-const troubleLines = (resource: ResourceStanding): readonly string[] => {
+const problemLines = (resource: ResourceStanding): readonly string[] => {
   const { kind, isServed, reason, message, errors, warnings } = resource
   const title = `${kind} ${nameOf(resource)}`
   const first = errors.length === 0 ? `: ${plainText(message, MAX_LINE)}` : ''

@@ -304,7 +304,7 @@ export const readGatewaySettings = (
 ): ParsedSettings<typeof SETTINGS> => {
   const parsed = parseSettings(SETTINGS, argv, env, readConfigFile)
   const message = parsed.kind === 'settings' ? findConflict(parsed.settings) : undefined
-  return message === undefined ? parsed : { kind: 'fault', message }
+  return message === undefined ? parsed : { kind: 'error', message }
 }
 
 /** The address of the API server of the cluster that this runs in: Kubernetes sets it in every container. */

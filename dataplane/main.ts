@@ -20,7 +20,7 @@ const fail = (message: string): never => {
 const main = async (): Promise<void> => {
   const parsed = readGatewaySettings(process.argv.slice(2))
   switch (parsed.kind) {
-    case 'fault':
+    case 'error':
       return fail(parsed.message)
     case 'help':
       process.stdout.write(renderHelp(SETTINGS))

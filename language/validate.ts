@@ -2,7 +2,7 @@
 // about paths, hosts, expressions or realms, and never changes what it validates.
 
 import type * as Ajv from 'ajv/dist/2020.js'
-import { loadLate } from '../base/load-late.ts'
+import { loadLazily } from '../base/load-lazily.ts'
 import { areCertificates } from './certificate-text.ts'
 import { isCookieDomain } from './cookie-domain.ts'
 import type { Problem } from './problem.ts'
@@ -48,7 +48,7 @@ const createAjv = (
   schema: { readonly $id: string },
   annotations: readonly string[],
 ): Ajv.Ajv2020 => {
-  const { Ajv2020 } = loadLate('ajv/dist/2020.js') as typeof Ajv
+  const { Ajv2020 } = loadLazily('ajv/dist/2020.js') as typeof Ajv
   return new Ajv2020({
     schemas: [schema],
     keywords: [...annotations],

@@ -10,7 +10,7 @@ import { parseAddress } from '../telemetry/settings-value.ts'
 import { MANAGEMENT_SETTINGS } from './management-settings.ts'
 import { LEASE } from './resource/roles-for.ts'
 import { QUOTA_SETTINGS } from './quota-settings.ts'
-import { faultOfUrl, withoutUser } from './fleet/static-data-planes.ts'
+import { urlErrorOf, withoutUser } from './fleet/static-data-planes.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {
@@ -230,7 +230,7 @@ export const readOperatorSettings = (
   const parsed = parseSettings(SETTINGS, argv, env, readConfigFile)
   if (parsed.kind !== 'settings') return parsed
   const message = parsed.command === null ? findConflict(parsed.settings) : undefined
-  return message === undefined ? parsed : { kind: 'fault', message }
+  return message === undefined ? parsed : { kind: 'error', message }
 }
 
 const findConflict = (settings: OperatorSettings): string | undefined => {
@@ -278,7 +278,7 @@ const findDataPlaneProblem = ({ dataPlanes }: OperatorSettings): string | undefi
   if (new Set(dataPlanes).size !== dataPlanes.length)
     return '--data-planes: the same gateway is named twice'
   for (const url of dataPlanes) {
-    const problem = faultOfUrl(url)
+    const problem = urlErrorOf(url)
     if (problem !== undefined)
       return `--data-planes: '${withoutUser(url).slice(0, 200)}': ${problem}`
   }

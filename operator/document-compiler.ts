@@ -108,7 +108,7 @@ export class CachingCompiler implements DocumentCompiler {
     return undefined
   }
 
-  async outcome(request: DocumentRequest): Promise<DocumentResult> {
+  async compileToEnd(request: DocumentRequest): Promise<DocumentResult> {
     try {
       return await this.#ask(request, { purpose: 'serving' })
     } catch (error) {

@@ -24,7 +24,7 @@ import type { CommandRun } from './uninstall/with-cluster.ts'
 const main = async (): Promise<void> => {
   const parsed = readOperatorSettings(process.argv.slice(2))
   switch (parsed.kind) {
-    case 'fault':
+    case 'error':
       return fail(parsed.message)
     case 'help':
       process.stdout.write(renderHelp(SETTINGS))

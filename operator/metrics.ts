@@ -58,8 +58,8 @@ export const createOperatorMetrics = (
   for (const read of more) metrics.include(read)
   metrics.gauge('resources', () =>
     tally(
-      [...status().resources.values()].map(({ verdict, conditions }) => ({
-        kind: verdict.resource.kind,
+      [...status().resources.values()].map(({ result, conditions }) => ({
+        kind: result.resource.kind,
         ready: conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
       })),
     ),
@@ -67,8 +67,8 @@ export const createOperatorMetrics = (
   metrics.gauge('quotaExceeded', () =>
     tally(
       [...status().resources.values()]
-        .filter(({ verdict }) => verdict.accepted.reason === 'QuotaExceeded')
-        .map(({ verdict }) => ({ kind: verdict.resource.kind })),
+        .filter(({ result }) => result.accepted.reason === 'QuotaExceeded')
+        .map(({ result }) => ({ kind: result.resource.kind })),
     ),
   )
   metrics.gauge('dataPlanes', () => tally(status().dataPlanes.map(({ phase }) => ({ phase }))))

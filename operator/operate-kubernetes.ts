@@ -256,7 +256,7 @@ const createWriter = (
   return writer
 }
 
-interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
+interface ControllerDeps extends Pick<Parts, 'certificates' | 'dataPlanes'> {
   readonly leaderOnlyTasks: readonly LeaderOnlyTask[]
   readonly writer: StatusWriter
 }
@@ -274,7 +274,7 @@ const createController = (
     compiler,
     replica,
   }: AssemblyDeps,
-  { certificates, dataPlanes, leaderOnlyTasks, writer }: Machinery,
+  { certificates, dataPlanes, leaderOnlyTasks, writer }: ControllerDeps,
 ): Controller => {
   const shared = { api, clock, log }
   const reporter = { controller: `${GROUP}/operator`, instance: replica.identity }

@@ -85,8 +85,8 @@ const isSettled = ({ isReady, isLeading, dataPlanes, resources }: OperatorStatus
   isLeading &&
   dataPlanes.every(({ phase }) => phase !== 'connecting' && phase !== 'syncing') &&
   [...resources.values()].every(
-    ({ conditions, verdict }) =>
-      verdict.isPending !== true &&
+    ({ conditions, result }) =>
+      result.isPending !== true &&
       conditions.every(({ status, reason }) => status !== 'False' || reason !== 'Pending'),
   )
 

@@ -57,9 +57,9 @@ const readText = async (path: string): Promise<string> => {
 const readSettings = (path: string, text: string): SidecarSettings => {
   if (text.length > MAX_CHARACTERS) throw new Error(`--sidecar: ${path} is larger than 64 KiB`)
   const parsed = parseYaml(text)
-  if ('fault' in parsed)
+  if ('error' in parsed)
     throw new Error(
-      `--sidecar: ${path}:${parsed.fault.line}:${parsed.fault.column}: ${parsed.fault.message}`,
+      `--sidecar: ${path}:${parsed.error.line}:${parsed.error.column}: ${parsed.error.message}`,
     )
   const [document, second] = parsed.documents
   if (second !== undefined) throw new Error(`--sidecar: ${path} holds more than one YAML document`)

@@ -8,10 +8,14 @@ import { formatAddress } from './settings-value.ts'
  * Where a server really listens: port 0 is the one that the system chose, and "every address" is `::`, or
  * `0.0.0.0` on a machine without IPv6.
  */
-export const boundAddress = (server: Server, asked: Address): Address => {
+export const boundAddress = (server: Server, requested: Address): Address => {
   const bound = server.address()
-  if (asked.kind === 'unix' || typeof bound !== 'object' || bound === null) return asked
-  return { ...asked, host: asked.host === '' ? bound.address : asked.host, port: bound.port }
+  if (requested.kind === 'unix' || typeof bound !== 'object' || bound === null) return requested
+  return {
+    ...requested,
+    host: requested.host === '' ? bound.address : requested.host,
+    port: bound.port,
+  }
 }
 
 /** `http://127.0.0.1:18080`, `https://[::1]:8443` or `unix:/run/gateway.sock`. */

@@ -42,7 +42,7 @@ const redactMap = (
   for (const key of keys.slice(0, MAX_ENTRIES)) {
     const value = readProperty(map, key)
     const hidden =
-      (isSecretName(key) || (isJwk && PRIVATE_JWK_MEMBERS.has(key))) && isTelling(value)
+      (isSecretName(key) || (isJwk && PRIVATE_JWK_MEMBERS.has(key))) && isRevealing(value)
     // defineProperty: an own `__proto__` of a parsed document must stay a plain key.
     Object.defineProperty(copy, key, {
       value: hidden ? MASK : redactValue(value, withStacks, depth + 1),
@@ -56,7 +56,7 @@ const redactMap = (
 }
 
 /** A flag or an absent value reveals nothing. */
-const isTelling = (value: unknown): boolean =>
+const isRevealing = (value: unknown): boolean =>
   value !== null && value !== undefined && typeof value !== 'boolean'
 
 const readProperty = (map: Readonly<Record<string, unknown>>, key: string): unknown => {

@@ -2,7 +2,7 @@
 // their source. Checks names, never values.
 
 import type * as Yaml from 'yaml'
-import { loadLate } from '../base/load-late.ts'
+import { loadLazily } from '../base/load-lazily.ts'
 import { nearestName } from '../base/nearest-name.ts'
 import type { SettingsTable } from './settings-table.ts'
 
@@ -89,10 +89,10 @@ export const readEnvironment = (
 /** Reads a YAML map whose keys are flag names; lists and scalars only. */
 export const readConfigText = (table: SettingsTable, file: string, yaml: string): Source => {
   // Loaded only where there is a file: it takes 20 ms of a start and 3 MB.
-  const { parseDocument } = loadLate('yaml') as typeof Yaml
+  const { parseDocument } = loadLazily('yaml') as typeof Yaml
   const document = parseDocument(yaml)
-  const [fault] = document.errors
-  if (fault !== undefined) return refuse(`${file}: ${fault.message.split('\n')[0] ?? 'not YAML'}`)
+  const [failed] = document.errors
+  if (failed !== undefined) return refuse(`${file}: ${failed.message.split('\n')[0] ?? 'not YAML'}`)
   const content: unknown = document.toJS({ maxAliasCount: 0 })
   if (content === null || content === undefined) return { ok: true, given: new Map() }
   if (typeof content !== 'object' || Array.isArray(content)) {

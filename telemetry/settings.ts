@@ -27,7 +27,7 @@ export type ParsedSettings<T extends SettingsTable> =
     }
   | { readonly kind: 'help' | 'version' }
   /** One line for stderr, exit 2. */
-  | { readonly kind: 'fault'; readonly message: string }
+  | { readonly kind: 'error'; readonly message: string }
 
 /**
  * Flag before environment before `--config` file before default. `--flag value`, `--flag=value`,
@@ -43,18 +43,18 @@ export const parseSettings = <const T extends SettingsTable>(
   readConfigFile: (path: string) => string,
 ): ParsedSettings<T> => {
   const line = readCommandLine(table, argv)
-  if (!line.ok) return fault(line.message)
+  if (!line.ok) return failed(line.message)
   if (line.wants !== null) return { kind: line.wants }
   const environment = readEnvironment(table, env)
-  if (!environment.ok) return fault(environment.message)
+  if (!environment.ok) return failed(environment.message)
   const configFile = line.given.get(CONFIG_FLAG) ?? environment.given.get(CONFIG_FLAG)
   const file = readConfig(table, configFile, readConfigFile)
-  if (!file.ok) return fault(file.message)
+  if (!file.ok) return failed(file.message)
 
   const given = new Map([...file.given, ...environment.given, ...line.given])
   given.delete(CONFIG_FLAG)
   const values = readValues(table, given)
-  if (!values.ok) return fault(values.message)
+  if (!values.ok) return failed(values.message)
   return {
     kind: 'settings',
     // Built from the same table that the type is derived from, key by key.
@@ -66,8 +66,8 @@ export const parseSettings = <const T extends SettingsTable>(
   }
 }
 
-const fault = (message: string): { readonly kind: 'fault'; readonly message: string } => ({
-  kind: 'fault',
+const failed = (message: string): { readonly kind: 'error'; readonly message: string } => ({
+  kind: 'error',
   message,
 })
 

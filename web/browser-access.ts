@@ -57,8 +57,8 @@ const OWN_DESTINATIONS: ReadonlySet<string> = new Set([
  * rejects pages that write; one that reads has an Origin, or uses a host name of its own (DNS rebinding).
  */
 export const allowLocal: Authorize = (req) => {
-  const verdict = allowLocalHost(req)
-  if (verdict !== true || req.headers.origin === undefined) return verdict
+  const result = allowLocalHost(req)
+  if (result !== true || req.headers.origin === undefined) return result
   return forbidden('Without credentials the management API rejects requests of web pages')
 }
 

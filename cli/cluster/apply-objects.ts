@@ -21,7 +21,7 @@ export type ApplyResult =
   /** Another one had failed before. */
   | { readonly result: 'not tried' }
 
-export type Applied = AppliedObject & { readonly outcome: ApplyResult }
+export type Applied = AppliedObject & { readonly applyResult: ApplyResult }
 
 interface ApplyRun {
   readonly api: Pick<KubernetesApi, 'get' | 'apply'>
@@ -53,8 +53,8 @@ export const applyObjects = async (
     })
   }
   return objects.map((object) => {
-    const outcome: ApplyResult = results.get(object) ?? { result: 'not tried' }
-    return { ...object, outcome }
+    const applyResult: ApplyResult = results.get(object) ?? { result: 'not tried' }
+    return { ...object, applyResult }
   })
 }
 

@@ -16,10 +16,10 @@ export interface ApplyReport {
 /** @example 'ApiSpecification shop/orders created (dry run)\n' */
 export const appliedLines = (applied: readonly Applied[], ending: string): string =>
   applied
-    .filter(({ outcome: { result } }) => result !== 'failed')
+    .filter(({ applyResult: { result } }) => result !== 'failed')
     .map(
-      ({ title, outcome }) =>
-        `${title} ${WORDS[outcome.result]}${uncheckedWords(outcome)}${ending}\n`,
+      ({ title, applyResult }) =>
+        `${title} ${WORDS[applyResult.result]}${uncheckedWords(applyResult)}${ending}\n`,
     )
     .join('')
 
@@ -31,8 +31,8 @@ const WORDS = {
   'not tried': 'not applied, as another object failed',
 } as const satisfies Record<ApplyResult['result'], string>
 
-const uncheckedWords = (outcome: ApplyResult): string =>
-  'isUnchecked' in outcome && outcome.isUnchecked
+const uncheckedWords = (applyResult: ApplyResult): string =>
+  'isUnchecked' in applyResult && applyResult.isUnchecked
     ? ', not checked by the cluster as its namespace is new'
     : ''
 
@@ -40,9 +40,9 @@ const MAX_LINE = 1000
 
 /** What the API server and admission say beside a success. */
 export const warningLines = (applied: readonly Applied[]): readonly string[] =>
-  applied.flatMap(({ title, outcome }) =>
-    'warnings' in outcome
-      ? outcome.warnings.map((text) => `warning: ${title}: ${plainText(text, MAX_LINE)}`)
+  applied.flatMap(({ title, applyResult }) =>
+    'warnings' in applyResult
+      ? applyResult.warnings.map((text) => `warning: ${title}: ${plainText(text, MAX_LINE)}`)
       : [],
   )
 
@@ -70,7 +70,7 @@ const servedLines = ({ title, kind, placeOf }: Applied, served: Served): readonl
 /** @example '2 created, 0 configured, 1 unchanged; 3 served' */
 export const applySummary = ({ applied, served }: ApplyReport): string => {
   const of = (wanted: ApplyResult['result']): number =>
-    applied.filter(({ outcome }) => outcome.result === wanted).length
+    applied.filter(({ applyResult }) => applyResult.result === wanted).length
   const counts = `${of('created')} created, ${of('configured')} configured, ${of('unchanged')} unchanged`
   const left = of('failed') + of('not tried')
   const failures = left === 0 ? '' : `, ${of('failed')} failed, ${of('not tried')} not tried`
@@ -87,7 +87,7 @@ export const applyRecord = ({ applied, served, difference }: ApplyReport): strin
         kind: object.kind,
         namespace: object.name.namespace,
         name: object.name.name,
-        ...outcomeRecord(object.outcome),
+        ...resultRecord(object.applyResult),
         ...servedRecord(object, served?.get(object)),
       })),
       ...difference,
@@ -96,10 +96,17 @@ export const applyRecord = ({ applied, served, difference }: ApplyReport): strin
     2,
   )}\n`
 
-const outcomeRecord = (outcome: ApplyResult): object =>
-  outcome.result === 'failed'
-    ? { result: outcome.result, message: outcome.error.message, causes: outcome.error.causes }
-    : { result: outcome.result, ...('warnings' in outcome && { warnings: outcome.warnings }) }
+const resultRecord = (applyResult: ApplyResult): object =>
+  applyResult.result === 'failed'
+    ? {
+        result: applyResult.result,
+        message: applyResult.error.message,
+        causes: applyResult.error.causes,
+      }
+    : {
+        result: applyResult.result,
+        ...('warnings' in applyResult && { warnings: applyResult.warnings }),
+      }
 
 const servedRecord = ({ placeOf }: Applied, served: Served | undefined): object => {
   if (served === undefined) return {}

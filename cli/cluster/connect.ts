@@ -21,7 +21,7 @@ export interface ClusterConnection extends AsyncDisposable {
 export const connectCluster = async (
   { kubeconfig, context, namespace }: ClusterSettings,
   { env }: Pick<CommandIo, 'env'>,
-): Promise<ClusterConnection | { readonly fault: string }> => {
+): Promise<ClusterConnection | { readonly error: string }> => {
   try {
     const cluster = await loadCluster({
       env,
@@ -47,6 +47,6 @@ export const connectCluster = async (
       [Symbol.asyncDispose]: () => api.close(),
     }
   } catch (error) {
-    return { fault: messageOf(error) }
+    return { error: messageOf(error) }
   }
 }

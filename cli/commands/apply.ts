@@ -92,9 +92,9 @@ export const apply = defineCommand(TABLE, async ({ settings, operands, repeated 
   const sources = [...operands, ...repeated]
   if (sources.length === 0) return fail(io, 'name the files to apply, or - for stdin')
   const gathered = await gatherFiles(sources, io.readStdin)
-  if ('fault' in gathered) return fail(io, gathered.fault)
+  if ('error' in gathered) return fail(io, gathered.error)
   const connection = await connectCluster(settings, io)
-  if ('fault' in connection) return fail(io, connection.fault)
+  if ('error' in connection) return fail(io, connection.error)
   await using cluster = connection
   const collected = collectResources(gathered.files, cluster.namespace)
   const objects = checkFiles(collected, settings, io)
@@ -151,7 +151,7 @@ const applyChecked = async (
   const { api } = cluster
   const isForced = settings.forceConflicts
   const foreseen = await applyObjects(objects, { api, isForced, isDryRun: true })
-  if (tellFailures(foreseen, run)) {
+  if (printFailures(foreseen, run)) {
     const words = settings.dryRun ? 'it would not be applied' : 'nothing was applied'
     return fail(io, words)
   }
@@ -160,7 +160,7 @@ const applyChecked = async (
   for (const line of warningLines(applied)) io.complain(`${line}\n`)
   const isText = settings.output === 'text'
   if (isText) io.print(appliedLines(applied, ''))
-  const isPartial = tellFailures(applied, run)
+  const isPartial = printFailures(applied, run)
   const served = settings.wait && !isPartial ? await waitForGateways(applied, run) : undefined
   const report: ApplyReport = { applied, ...(served !== undefined && { served }) }
   io.print(isText ? servedText(report) : applyRecord(report))
@@ -169,18 +169,18 @@ const applyChecked = async (
 }
 
 const exitCodeOf = ({ applied, served }: ApplyReport): ExitCode => {
-  if (applied.some(({ outcome: { result } }) => result === 'failed'))
+  if (applied.some(({ applyResult: { result } }) => result === 'failed'))
     return applied.some(isChanged) ? 4 : 2
   return [...(served?.values() ?? [])].every((each) => each.served) ? 0 : 1
 }
 
-const isChanged = ({ outcome: { result } }: Applied): boolean =>
+const isChanged = ({ applyResult: { result } }: Applied): boolean =>
   result === 'created' || result === 'configured'
 
 /** @returns whether there were any */
-const tellFailures = (applied: readonly Applied[], { io, cluster }: Run): boolean => {
+const printFailures = (applied: readonly Applied[], { io, cluster }: Run): boolean => {
   const failed = applied.flatMap((object) =>
-    object.outcome.result === 'failed' ? [{ object, error: object.outcome.error }] : [],
+    object.applyResult.result === 'failed' ? [{ object, error: object.applyResult.error }] : [],
   )
   const whole = new Set<string>()
   const errors: ApiError[] = []
@@ -222,8 +222,8 @@ const waitForGateways = async (
 ): Promise<ReadonlyMap<Applied, Served>> => {
   const own = applied.flatMap((object) =>
     (object.kind === 'ApiSpecification' || object.kind === 'Realm') &&
-    'generation' in object.outcome
-      ? [{ applied: object, ...object, generation: object.outcome.generation }]
+    'generation' in object.applyResult
+      ? [{ applied: object, ...object, generation: object.applyResult.generation }]
       : [],
   )
   const found = await waitUntilServed(own, {

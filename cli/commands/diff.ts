@@ -58,8 +58,8 @@ const TABLE = {
 type DiffSettings = Settings<typeof TABLE>
 
 export const diff = defineCommand(TABLE, async ({ settings, operands, given }, io) => {
-  const fail = (fault: string): 2 => {
-    io.complain(`svc diff: ${fault}\n`)
+  const fail = (error: string): 2 => {
+    io.complain(`svc diff: ${error}\n`)
     return 2
   }
   const isCluster =
@@ -69,25 +69,25 @@ export const diff = defineCommand(TABLE, async ({ settings, operands, given }, i
   const problem = isCluster ? undefined : addressProblem(settings.gateway)
   if (problem !== undefined) return fail(problem)
   const gathered = await gatherFiles(operands, io.readStdin)
-  if ('fault' in gathered) return fail(gathered.fault)
+  if ('error' in gathered) return fail(gathered.error)
   const sides = isCluster
     ? await byCluster(gathered.files, settings, io)
     : await sidesOfGateway(settings.gateway, gathered.files, settings)
-  return 'fault' in sides ? fail(sides.fault) : printSides(sides, settings, io)
+  return 'error' in sides ? fail(sides.error) : printSides(sides, settings, io)
 })
 
 const byCluster = async (
   files: readonly GatheredFile[],
   settings: DiffSettings,
   io: CommandIo,
-): Promise<DiffSides | { readonly fault: string }> => {
+): Promise<DiffSides | { readonly error: string }> => {
   const connection = await connectCluster(settings, io)
-  if ('fault' in connection) return connection
+  if ('error' in connection) return connection
   await using cluster = connection
   try {
     return await sidesOfCluster(cluster.api, collectResources(files, cluster.namespace), settings)
   } catch (error) {
-    if (error instanceof ApiError) return { fault: describeCall(error, cluster.server) }
+    if (error instanceof ApiError) return { error: describeCall(error, cluster.server) }
     throw error
   }
 }

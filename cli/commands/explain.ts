@@ -55,7 +55,7 @@ export const explain = defineCommand(
     const result = isManagementAddress(first)
       ? await byGateway(first, request, settings)
       : await byFiles(source, reading.request, { settings, readStdin })
-    if ('fault' in result) return fail(result.fault)
+    if ('error' in result) return fail(result.error)
     const { explanation, at, leftOut } = result
     if (settings.output === 'json') print(`${JSON.stringify({ ...explanation, at }, null, 2)}\n`)
     else print(explanationText(explanation, at))
@@ -71,7 +71,7 @@ type Result =
       readonly at: string | null
       readonly leftOut: readonly string[]
     }
-  | { readonly fault: string }
+  | { readonly error: string }
 
 interface Reading extends Pick<CommandIo, 'readStdin'> {
   readonly settings: SourceSettings
@@ -83,7 +83,7 @@ const byFiles = async (
   { settings: { class: className, maxRoutes }, readStdin }: Reading,
 ): Promise<Result> => {
   const gathered = await gatherFiles(operands, readStdin)
-  if ('fault' in gathered) return gathered
+  if ('error' in gathered) return gathered
   const { documents, leftOut, hasRouter } = readDocuments(gathered.files, { className, maxRoutes })
   const table = compiledRoutes(documents.map(({ compiled }) => compiled))
   const route = explainRoute(request, { table, hasRouter })
@@ -111,7 +111,7 @@ const byGateway = async (
   settings: SourceSettings,
 ): Promise<Result> => {
   const response = await askGateway(url, settings, (client) => client.explain(request))
-  if ('fault' in response) return response
+  if ('error' in response) return response
   const { value: explanation } = response
   return { explanation, at: explanation.route?.document ?? null, leftOut: [] }
 }

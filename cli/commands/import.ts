@@ -46,8 +46,8 @@ export const importGateway = defineCommand(
     const problem = addressProblem(url)
     if (problem !== undefined) return fail(problem)
     const reading = await read(url, settings)
-    if ('fault' in reading) return fail(`${url}: ${reading.fault}`)
-    if (reading.documents.length + reading.realms.length + reading.faults.length === 0) {
+    if ('error' in reading) return fail(`${url}: ${reading.error}`)
+    if (reading.documents.length + reading.realms.length + reading.errors.length === 0) {
       complain(`${url} has no documents and no realms\n`)
       return 0
     }
@@ -55,22 +55,22 @@ export const importGateway = defineCommand(
     const plan = planImport(reading, { url, namespace, directory })
     if (directory === null) print(plan.files.map(({ text }) => text).join('---\n'))
     else {
-      const fault = await write(directory, plan.files)
-      if (fault !== undefined) return fail(fault)
+      const error = await write(directory, plan.files)
+      if (error !== undefined) return fail(error)
       for (const { name } of plan.files) complain(`wrote ${join(directory, name)}\n`)
     }
     for (const line of closing(plan)) complain(`${line}\n`)
-    return plan.faults.length === 0 ? 0 : 1
+    return plan.errors.length === 0 ? 0 : 1
   },
 )
 
 const read = async (url: string, settings: ManagementSettings): Promise<GatewayReading> => {
-  const asked = await askGateway(url, settings, async (client) => ({
+  const read = await askGateway(url, settings, async (client) => ({
     result: 'ok',
     value: await readGateway(client),
     etag: undefined,
   }))
-  return 'fault' in asked ? asked : asked.value
+  return 'error' in read ? read : read.value
 }
 
 /** All of them or none, as far as that can be known before. */
@@ -91,8 +91,8 @@ const write = async (
   }
 }
 
-const closing = ({ files, faults, next }: ImportPlan): readonly string[] => {
+const closing = ({ files, errors, next }: ImportPlan): readonly string[] => {
   const count = `${files.length} ${files.length === 1 ? 'manifest' : 'manifests'}`
-  const leftOut = faults.map((fault) => `left out: ${fault}`)
+  const leftOut = errors.map((error) => `left out: ${error}`)
   return [...leftOut, `${count}. Next:`, ...next.map((line) => `  ${line}`)]
 }

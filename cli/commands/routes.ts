@@ -33,7 +33,7 @@ export const routes = defineCommand(
     const read = isManagementAddress(first)
       ? await routesOfGateway(first, settings)
       : await routesOfFiles(operands, settings, readStdin)
-    if ('fault' in read) return fail(read.fault)
+    if ('error' in read) return fail(read.error)
     const { routes, leftOut } = read
     const shown = routes.map(({ row, at }) => ({ ...row, at }))
     print(

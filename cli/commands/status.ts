@@ -51,7 +51,7 @@ const TABLE = {
 
 type StatusSettings = Settings<typeof TABLE>
 
-type Read = (Standing & { readonly where: string }) | { readonly fault: string }
+type Read = (Standing & { readonly where: string }) | { readonly error: string }
 
 export const status = defineCommand(TABLE, async ({ settings, operands }, io) => {
   const [url, ...addresses] = operands.filter(isManagementAddress)
@@ -60,12 +60,12 @@ export const status = defineCommand(TABLE, async ({ settings, operands }, io) =>
     addresses.length > 0 ? 'name one address' : url === undefined ? undefined : addressProblem(url)
   const read: Read =
     problem !== undefined
-      ? { fault: problem }
+      ? { error: problem }
       : url === undefined
         ? await readCluster(settings, io)
         : await readAddress(url, settings)
-  if ('fault' in read) {
-    io.complain(`svc status: ${read.fault}\n`)
+  if ('error' in read) {
+    io.complain(`svc status: ${read.error}\n`)
     return 2
   }
   return printStanding(read, names, settings, io)
@@ -73,7 +73,7 @@ export const status = defineCommand(TABLE, async ({ settings, operands }, io) =>
 
 const readCluster = async (settings: StatusSettings, io: CommandIo): Promise<Read> => {
   const connection = await connectCluster(settings, io)
-  if ('fault' in connection) return connection
+  if ('error' in connection) return connection
   await using cluster = connection
   const scope = settings.allNamespaces ? {} : { namespace: cluster.namespace }
   try {
@@ -89,28 +89,28 @@ const readCluster = async (settings: StatusSettings, io: CommandIo): Promise<Rea
       error.code === 'not_found'
         ? 'this cluster does not know our kinds: install the chart, or crds/, first'
         : describeCall(error, cluster.server)
-    return { fault: hint }
+    return { error: hint }
   }
 }
 
 /** An operator has a page that a gateway does not have. */
 const readAddress = async (url: string, settings: ManagementSettings): Promise<Read> => {
-  const response = await askGateway<Standing | { readonly fault: string }>(
+  const response = await askGateway<Standing | { readonly error: string }>(
     url,
     settings,
     async (client) => {
       const page = await client.operatorStatus()
       if (page.result === 'ok') {
         const standing = standingOfOperator(page.value)
-        return { ...page, value: standing ?? { fault: `${url}: ${standbyWords(page.value)}` } }
+        return { ...page, value: standing ?? { error: `${url}: ${standbyWords(page.value)}` } }
       }
       if (page.result !== 'refused' || page.status !== 404) return page
       const state = await client.state(undefined, STATE_BOUND)
       return state.result === 'ok' ? { ...state, value: standingOfGateway(state.value) } : state
     },
   )
-  if ('fault' in response) return response
-  return 'fault' in response.value ? response.value : { ...response.value, where: url }
+  if ('error' in response) return response
+  return 'error' in response.value ? response.value : { ...response.value, where: url }
 }
 
 const STATE_BOUND = { bytes: 32 * 1024 * 1024, values: 2_000_000 }

@@ -45,7 +45,7 @@ export const validate = defineCommand(
   async ({ settings: { output, strict, maxRoutes }, operands }, io) => {
     if (operands.length === 0) return fail(io, 'name the files to validate, or - for stdin')
     const gathered = await gatherFiles(operands, io.readStdin)
-    if ('fault' in gathered) return fail(io, gathered.fault)
+    if ('error' in gathered) return fail(io, gathered.error)
     const validation = validateFiles(gathered.files, maxRoutes)
     const isFailure: IsFailure = ({ severity }) => strict || severity === 'error'
     io.print(PRINTERS[output](validation, { isColoured: io.isColoured, isFailure }))

@@ -33,8 +33,8 @@ export const why = defineCommand(
     const problem = addressProblem(url)
     if (problem !== undefined) return fail(problem)
     const response = await askGateway(url, settings, (client) => client.whyOfAny(id))
-    if ('fault' in response) {
-      complain(`svc why: ${response.fault}\n`)
+    if ('error' in response) {
+      complain(`svc why: ${response.error}\n`)
       return 1
     }
     const { decisions, silent } = response.value

@@ -17,14 +17,14 @@ export interface SourceSettings extends ManagementSettings {
 const TIMEOUT_MS = 30_000
 
 /** The response of the gateway, or why there is none, as one line. */
-export type Asked<T> = { readonly value: T } | { readonly fault: string }
+export type GatewayResult<T> = { readonly value: T } | { readonly error: string }
 
 /** @example askGateway('http://127.0.0.1:18081', settings, (client) => client.explain(request)) */
 export const askGateway = async <T>(
   url: string,
   settings: ManagementSettings,
   ask: (client: ManagementClient) => Promise<ManagementResponse<T>>,
-): Promise<Asked<T>> => {
+): Promise<GatewayResult<T>> => {
   // Files alone need no HTTP client, which takes longer to load than they to be read.
   const [{ ManagementClient }, { createCredentialReader }] = await Promise.all([
     import('../../operator/fleet/management-client.ts'),
@@ -38,7 +38,7 @@ export const askGateway = async <T>(
     const response = await ask(client)
     return response.result === 'ok'
       ? { value: response.value }
-      : { fault: `${url}: ${describeResponse(response)}` }
+      : { error: `${url}: ${describeResponse(response)}` }
   } finally {
     await client.close()
   }

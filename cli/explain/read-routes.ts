@@ -25,7 +25,7 @@ interface Listed {
   readonly leftOut: readonly string[]
 }
 
-type Read<T> = T | { readonly fault: string }
+type Read<T> = T | { readonly error: string }
 
 /** Routes of files, as a gateway would serve them, with its own. */
 export const routesOfFiles = async (
@@ -34,7 +34,7 @@ export const routesOfFiles = async (
   readStdin: () => Promise<string>,
 ): Promise<Read<Listed>> => {
   const gathered = await gatherFiles(operands, readStdin)
-  if ('fault' in gathered) return gathered
+  if ('error' in gathered) return gathered
   const { documents, leftOut, hasRouter } = readDocuments(gathered.files, {
     className,
     maxRoutes,
@@ -65,7 +65,7 @@ export const routersOfGateway = async (
   settings: SourceSettings,
 ): Promise<Read<{ readonly routers: ReadonlyMap<string, boolean> }>> => {
   const response = await askGateway(url, settings, (client) => client.realms())
-  if ('fault' in response) return response
+  if ('error' in response) return response
   return { routers: new Map(response.value.map(({ uri, realm }) => [uri, hasRouterUrl(realm)])) }
 }
 
@@ -75,7 +75,7 @@ export const routesOfGateway = async (
   settings: RoutesSettings,
 ): Promise<Read<Listed>> => {
   const response = await askGateway(url, settings, (client) => allRoutes(client, settings.match))
-  if ('fault' in response) return response
+  if ('error' in response) return response
   const { rows, leftOut } = response.value
   return { routes: rows.map((row) => ({ row, at: row.document || 'gateway' })), leftOut }
 }

@@ -12,7 +12,7 @@ import { resourceNames } from './resource-names.ts'
 
 export interface ImportPlan {
   readonly files: readonly PlannedFile[]
-  readonly faults: readonly string[]
+  readonly errors: readonly string[]
   /** In order. */
   readonly next: readonly string[]
 }
@@ -34,12 +34,12 @@ export const planImport = (contents: GatewayContents, target: ImportTarget): Imp
   const { namespace } = target
   const realms = planRealms(contents, target)
   const names = resourceNames(contents.documents.map(({ id }) => id))
-  const faults = [...contents.faults]
+  const errors = [...contents.errors]
   const documents = contents.documents.flatMap((loaded): readonly Planned[] => {
     const place = { name: names.get(loaded.id) ?? '', namespace }
     const manifest = documentManifest(loaded, place)
     if (manifest === undefined) {
-      faults.push(
+      errors.push(
         `document '${loaded.id}': it is too large for a ConfigMap even when gzipped; split it`,
       )
       return []
@@ -53,7 +53,7 @@ export const planImport = (contents: GatewayContents, target: ImportTarget): Imp
     name: file,
     text: manifestText(title, manifest),
   }))
-  return { files, faults, next: nextSteps(planned, contents, target) }
+  return { files, errors, next: nextSteps(planned, contents, target) }
 }
 
 interface Planned {

@@ -12,7 +12,7 @@ export interface GatewayContents {
   readonly documents: readonly LoadedDocument[]
   /** By uri. */
   readonly realms: readonly RealmSource[]
-  readonly faults: readonly string[]
+  readonly errors: readonly string[]
 }
 
 export interface LoadedDocument {
@@ -23,7 +23,7 @@ export interface LoadedDocument {
   readonly managedBy: string | null
 }
 
-export type GatewayReading = GatewayContents | { readonly fault: string }
+export type GatewayReading = GatewayContents | { readonly error: string }
 
 type Client = Pick<ManagementClient, 'state' | 'source' | 'realms'>
 
@@ -32,11 +32,11 @@ const STATE_BOUND = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
 
 export const readGateway = async (client: Client): Promise<GatewayReading> => {
   const state = await client.state(undefined, STATE_BOUND)
-  if (state.result !== 'ok') return { fault: describeResponse(state) }
+  if (state.result !== 'ok') return { error: describeResponse(state) }
   const realms = await client.realms()
-  if (realms.result !== 'ok') return { fault: `its realms: ${describeResponse(realms)}` }
+  if (realms.result !== 'ok') return { error: `its realms: ${describeResponse(realms)}` }
   const documents: LoadedDocument[] = []
-  const faults: string[] = []
+  const errors: string[] = []
   const specs = Object.entries(state.value.specs).sort(([a], [b]) => (a < b ? -1 : 1))
   for (const [id, { digest, managedBy }] of specs) {
     const source = await client.source(id)
@@ -44,10 +44,10 @@ export const readGateway = async (client: Client): Promise<GatewayReading> => {
     if (isMap(document) && measure(document).length === 0)
       documents.push({ id, document, digest, managedBy })
     else
-      faults.push(
+      errors.push(
         `document '${id}': ${source.result === 'ok' ? 'what the gateway returned is not a document' : describeResponse(source)}`,
       )
   }
   const byUri = realms.value.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
-  return { documents, realms: byUri, faults }
+  return { documents, realms: byUri, errors }
 }

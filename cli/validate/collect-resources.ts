@@ -67,8 +67,8 @@ export const collectResources = (files: readonly GatheredFile[], namespace?: str
 
 const collectFile = ({ name: file, text }: GatheredFile, collection: Collection): void => {
   const parsed = parseYaml(text)
-  if ('fault' in parsed) {
-    const { message, ...position } = parsed.fault
+  if ('error' in parsed) {
+    const { message, ...position } = parsed.error
     collection.diagnostics.push(error(file, position, { code: 'invalid_yaml', message }))
     return
   }
@@ -201,7 +201,7 @@ const specOf = (value: unknown): ValueMap => (isMap(value) ? mapAt(value, 'spec'
 const problemsOf = (
   read: Exclude<ReadResult, { readonly result: 'resource' }>,
 ): readonly Problem[] => {
-  if (read.result === 'fault') return read.problems
+  if (read.result === 'error') return read.problems
   const problem = misspeltKind(read.apiVersion, read.kind)
   return problem === undefined ? [] : [problem]
 }

@@ -14,7 +14,7 @@ export interface GatheredFile {
 export type Gathered =
   | { readonly files: readonly GatheredFile[] }
   /** The problem, without the name of the command: exit 2. */
-  | { readonly fault: string }
+  | { readonly error: string }
 
 const STDIN = '-'
 
@@ -26,7 +26,7 @@ export const gatherFiles = async (
   const files: GatheredFile[] = []
   for (const operand of operands) {
     const gathered = await gather(operand, readStdin)
-    if ('fault' in gathered) return gathered
+    if ('error' in gathered) return gathered
     files.push(...gathered.files)
   }
   return { files }
@@ -39,14 +39,14 @@ const gather = async (operand: string, readStdin: () => Promise<string>): Promis
     return isDirectory ? await gatherDirectory(operand) : { files: [await readOne(operand)] }
   } catch (error) {
     const words = messageOf(error)
-    return { fault: `can't read ${operand}: ${words}` }
+    return { error: `can't read ${operand}: ${words}` }
   }
 }
 
 const gatherDirectory = async (directory: string): Promise<Gathered> => {
   const scan = await scanDirectory(directory)
-  if ('gone' in scan) return { fault: scan.gone }
-  if (scan.tooMuch !== undefined) return { fault: scan.tooMuch }
+  if ('gone' in scan) return { error: scan.gone }
+  if (scan.tooMuch !== undefined) return { error: scan.tooMuch }
   const files = await Promise.all(scan.files.map(({ path }) => readOne(join(directory, path))))
   return { files }
 }

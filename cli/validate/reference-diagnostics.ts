@@ -2,7 +2,7 @@
 // exists and can't be used.
 
 import { nearestName } from '../../base/nearest-name.ts'
-import type { Verdict } from '../../operator/reconcile/verdict.ts'
+import type { ResourceResult } from '../../operator/reconcile/resource-result.ts'
 import type { ReasonOf } from '../../operator/resource/condition.ts'
 import { type Resource, resourceKey } from '../../operator/resource/resource.ts'
 import { DEFAULT_CLASS } from '../../operator/resource/resource-schema.ts'
@@ -23,11 +23,11 @@ export type ReferenceDiagnostic = Pick<
 >
 
 export const referenceDiagnostics = (
-  verdict: Verdict,
+  result: ResourceResult,
   deps: ReferenceDeps,
 ): readonly ReferenceDiagnostic[] => [
-  ...unresolved(verdict, deps),
-  ...secretNotices(verdict.resource, deps),
+  ...unresolved(result, deps),
+  ...secretNotices(result.resource, deps),
 ]
 
 /** A missing object may be deployed elsewhere; one that is not permitted, or lacks a key, is an error. */
@@ -37,16 +37,19 @@ const NOTICES: ReadonlySet<ReasonOf<'ResolvedRefs'>> = new Set([
   'ConfigMapNotFound',
 ])
 
-const unresolved = (verdict: Verdict, deps: ReferenceDeps): readonly ReferenceDiagnostic[] => {
-  const { status, reason, message } = verdict.resolvedRefs
+const unresolved = (
+  result: ResourceResult,
+  deps: ReferenceDeps,
+): readonly ReferenceDiagnostic[] => {
+  const { status, reason, message } = result.resolvedRefs
   if (status !== 'False') return []
   if (reason === 'RealmNotFound' || reason === 'RefNotPermitted') {
     const path = '/spec/document/realm_uri'
-    const words = describeRealm(verdict, deps.located)
+    const words = describeRealm(result, deps.located)
     if (words !== undefined) return [{ path, code: reason, ...words }]
     return [{ severity: 'error', path: '/spec/document/host', code: reason, message }]
   }
-  const path = placeOfMissing(verdict.resource, deps)
+  const path = placeOfMissing(result.resource, deps)
   return NOTICES.has(reason)
     ? [
         {
@@ -63,7 +66,7 @@ const IGNORE = 'If it is deployed elsewhere, ignore this; otherwise add it.'
 
 /** @returns undefined: the realm may be used, but the host is not permitted */
 const describeRealm = (
-  { realmUri = '', resource, resolvedRefs: { reason, message } }: Verdict,
+  { realmUri = '', resource, resolvedRefs: { reason, message } }: ResourceResult,
   located: ReferenceDeps['located'],
 ): Pick<ReferenceDiagnostic, 'severity' | 'message'> | undefined => {
   const realms = [...located.values()].filter((each) => each.resource.kind === 'Realm')

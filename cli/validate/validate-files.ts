@@ -5,7 +5,7 @@ import { compileAtOnce } from '../../operator/reconcile/documents/compile-docume
 import { memberAt } from '../../language/expression/members.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { Reconciler } from '../../operator/reconcile/reconciler.ts'
-import type { Verdict } from '../../operator/reconcile/verdict.ts'
+import type { ResourceResult } from '../../operator/reconcile/resource-result.ts'
 import { type Resource, resourceKey } from '../../operator/resource/resource.ts'
 import { DEFAULT_CLASS } from '../../operator/resource/resource-schema.ts'
 import { dependsOnNoVariable } from '../../operator/resource/stand-in-variables.ts'
@@ -39,12 +39,12 @@ export const validateCollected = (
   const classes = new Set([...resources.values()].map(classOf))
   // Every class is validated by itself, as its operator would.
   const validated = [...classes].flatMap((className) => [
-    ...new Reconciler({ className, compiler: compileAtOnce(maxRoutes) }).reconcile(cache).verdicts,
+    ...new Reconciler({ className, compiler: compileAtOnce(maxRoutes) }).reconcile(cache).results,
   ])
-  const verdicts = new Map(validated)
-  const found = [...verdicts].flatMap(([key, verdict]) => {
+  const results = new Map(validated)
+  const found = [...results].flatMap(([key, result]) => {
     const place = located.get(key)
-    return place === undefined ? [] : diagnosticsOf(verdict, place, { standIns, located })
+    return place === undefined ? [] : diagnosticsOf(result, place, { standIns, located })
   })
   const kinds = [...resources.values()].map(({ kind }) => kind)
   return {
@@ -68,24 +68,24 @@ const classOf = (resource: Resource): string =>
     : undefined) ?? DEFAULT_CLASS
 
 const diagnosticsOf = (
-  verdict: Verdict,
+  result: ResourceResult,
   located: Located,
   deps: ReferenceDeps,
 ): readonly ValidationDiagnostic[] => {
   const at = placeIn(located)
-  const isCertain = certainty(verdict, deps.standIns)
+  const isCertain = certainty(result, deps.standIns)
   return [
-    ...verdict.errors.filter(isCertain).map((problem) => at('error', problem)),
-    ...referenceDiagnostics(verdict, deps).map(({ severity, ...diagnostic }) =>
+    ...result.errors.filter(isCertain).map((problem) => at('error', problem)),
+    ...referenceDiagnostics(result, deps).map(({ severity, ...diagnostic }) =>
       at(severity, diagnostic),
     ),
-    ...verdict.warnings.filter(isCertain).map((warning) => at('warning', warning)),
+    ...result.warnings.filter(isCertain).map((warning) => at('warning', warning)),
   ]
 }
 
 /** Which diagnostics are certain for a document whose Secrets are not among the files. */
 const certainty = (
-  { resource }: Verdict,
+  { resource }: ResourceResult,
   standIns: StandIns,
 ): ((diagnostic: Problem | Warning) => boolean) => {
   const { namespace } = resource.metadata

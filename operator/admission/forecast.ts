@@ -9,7 +9,7 @@ import { realmForbidden } from '../reconcile/conditions.ts'
 import type { Foresight } from '../reconcile/foresight.ts'
 import { NO_DATA_PLANES } from '../reconcile/status/programmed.ts'
 import { unknownServiceWarning } from '../reconcile/status/unknown-services.ts'
-import type { Verdict } from '../reconcile/verdict.ts'
+import type { ResourceResult } from '../reconcile/resource-result.ts'
 import type { ApiSpecificationResource, RealmResource, Resource } from '../resource/resource.ts'
 import type { Located } from './validate-resource.ts'
 import type { FindUnserved } from './absent-services.ts'
@@ -46,7 +46,7 @@ export type MakeForecast = (
  * An object that was applied just before, such as the Realm of a document, may not have reached us yet: a problem gets
  * this time to disappear, for a limited number of requests at a time.
  */
-const SETTLE_MS = 200
+const AGREE_MS = 200
 const STEP_MS = 50
 const MAX_SETTLING = 16
 
@@ -61,7 +61,7 @@ export const createForecast = (options: ForecastOptions): MakeForecast => {
       return withUnserved(forecast, options)
     settling.count += 1
     try {
-      for (let ms = 0; ms < SETTLE_MS && hasFailure(forecast); ms += STEP_MS) {
+      for (let ms = 0; ms < AGREE_MS && hasFailure(forecast); ms += STEP_MS) {
         await pause(STEP_MS, options.clock)
         const next = options.foresight()
         if (next?.reconciliation === basis?.reconciliation) continue
@@ -125,41 +125,41 @@ const look = async (
 ): Promise<Forecast | undefined> => {
   const cache = foresight && (await lookUp(resource, foresight.cache))
   if (cache === undefined) return undefined
-  const preview = (): Verdict | undefined => foresight?.preview(resource, cache, compilation)
-  let verdict = preview()
-  if (verdict?.isPending === true) {
+  const preview = (): ResourceResult | undefined => foresight?.preview(resource, cache, compilation)
+  let result = preview()
+  if (result?.isPending === true) {
     await compilation.run()
-    verdict = preview()
+    result = preview()
   }
   // Meanwhile it has another realm, or other Secrets: there will be another result in a moment.
-  if (verdict === undefined || verdict.isPending === true) return undefined
-  const isLanguageKnown = resource.kind === 'ApiSpecification' && verdict.id !== undefined
+  if (result === undefined || result.isPending === true) return undefined
+  const isLanguageKnown = resource.kind === 'ApiSpecification' && result.id !== undefined
   return {
-    problems: problemsOf(verdict, resource, dataPlanes()),
-    ...(isLanguageKnown && isSound(verdict) && { warnings: verdict.warnings }),
-    ...(verdict.forwardHosts !== undefined && { forwardHosts: verdict.forwardHosts }),
+    problems: problemsOf(result, resource, dataPlanes()),
+    ...(isLanguageKnown && isSound(result) && { warnings: result.warnings }),
+    ...(result.forwardHosts !== undefined && { forwardHosts: result.forwardHosts }),
   }
 }
 
 /** Whether it was compiled and is valid by itself. */
-const isSound = ({ accepted }: Verdict): boolean =>
+const isSound = ({ accepted }: ResourceResult): boolean =>
   accepted.status === 'True' || accepted.reason === 'Conflicted'
 
 const problemsOf = (
-  verdict: Verdict,
+  result: ResourceResult,
   resource: Reviewed,
   dataPlanes: readonly DataPlane[] | undefined,
 ): readonly string[] => {
-  const { accepted, resolvedRefs } = verdict
+  const { accepted, resolvedRefs } = result
   const own = [accepted, resolvedRefs].flatMap(({ status, message }) =>
     status === 'False' ? [message] : [],
   )
   if (resource.kind === 'Realm' || dataPlanes === undefined) return own
-  return [...own, ...audienceProblems(verdict, resource, dataPlanes)]
+  return [...own, ...audienceProblems(result, resource, dataPlanes)]
 }
 
 const audienceProblems = (
-  { realmUri = '', realmNamespace }: Verdict,
+  { realmUri = '', realmNamespace }: ResourceResult,
   { checked, metadata: { namespace } }: ApiSpecificationResource,
   dataPlanes: readonly DataPlane[],
 ): readonly string[] => {

@@ -112,7 +112,7 @@ const valueProblem = ({ name, source, text }: Said): string | undefined => {
     ? parseSettings(EACH_ALONE, [text ?? ''], {}, noFile)
     : parseSettings(EACH_ALONE, [], { [source]: text ?? '?' }, noFile)
   if (parsed.kind === 'settings') return undefined
-  return parsed.kind === 'fault'
+  return parsed.kind === 'error'
     ? parsed.message
     : `${source} can't be given here: the gateway would print something and exit`
 }

@@ -44,9 +44,9 @@ export class SharedCompilation implements CompileOne {
     const known = this.#known
     if (known?.request.document !== task.document) return this.#compile(task)
     // The problems may be those of its realm or its variables, which are no reason to reject it.
-    const isTelling =
+    const isConclusive =
       'compiled' in known.result ||
       (known.request.realm === ANY_REALM && task.variables === undefined)
-    return isTelling ? known.result : this.#compile(task)
+    return isConclusive ? known.result : this.#compile(task)
   }
 }

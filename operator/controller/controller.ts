@@ -127,7 +127,7 @@ export class Controller {
     return this.#term?.fleet
   }
 
-  /** Previews the verdict on a resource that is about to be stored; undefined before everything was read once. */
+  /** Previews the result for a resource that is about to be stored; undefined before everything was read once. */
   get foresight(): Foresight | undefined {
     const reconciliation = this.#reconciliation
     if (reconciliation === undefined) return undefined
@@ -289,7 +289,7 @@ export class Controller {
   #settle(term: LeaderTerm): OperatorStatus['resources'] {
     // The first statuses of a leader term continue those in the API.
     if (!term.hasSettled) this.#catchUp()
-    return term.settle(this.#reconciliation?.verdicts ?? new Map(), this.#options.clock.now())
+    return term.settle(this.#reconciliation?.results ?? new Map(), this.#options.clock.now())
   }
 
   /** Another operator may have written statuses since the last validation, which say what serves and since when. */

@@ -88,9 +88,9 @@ export class LeaderTerm {
     return this.fleet.reports()
   }
 
-  settle(verdicts: Reconciliation['verdicts'], nowMs: number): ReadonlyMap<string, ResourceStatus> {
+  settle(results: Reconciliation['results'], nowMs: number): ReadonlyMap<string, ResourceStatus> {
     this.#hasSettled = true
-    return this.#registry.update(verdicts, this.reports(), nowMs, this.fleet.absentServices)
+    return this.#registry.update(results, this.reports(), nowMs, this.fleet.absentServices)
   }
 
   /** Whether conditions were settled in this leader term, which later ones continue. */

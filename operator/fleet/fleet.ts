@@ -194,7 +194,7 @@ export class Fleet {
     for (const { report, client } of this.#workers.values()) {
       const { dataPlane } = report
       const held = report.ready ? idOf(report, digest, id) : undefined
-      if (held === undefined || !mayJudge(namespace, dataPlane)) continue
+      if (held === undefined || !mayDecideAbout(namespace, dataPlane)) continue
       const key = `${dataPlane.name} ${dataPlane.incarnation ?? ''}`.trim()
       const kind = dataPlane.namespace === undefined ? holders : sidecars
       kind.push({ key, source: () => client.source(held) })
@@ -319,7 +319,7 @@ export class Fleet {
  * those of its own namespace.
  * @param namespace of the data plane that is decided about
  */
-const mayJudge = (namespace: string | undefined, other: DataPlane): boolean =>
+const mayDecideAbout = (namespace: string | undefined, other: DataPlane): boolean =>
   other.namespace === undefined || other.namespace === namespace
 
 /** Whether the data plane serves the version that `fresh` rejects, so that the document is not at fault. */
@@ -327,7 +327,8 @@ const vouches = (
   { ready, documents, dataPlane }: DataPlaneReport,
   fresh: DataPlane,
   { id, digest }: Pick<DesiredDocument, 'id' | 'digest'>,
-): boolean => ready && documents.get(id)?.digest === digest && mayJudge(fresh.namespace, dataPlane)
+): boolean =>
+  ready && documents.get(id)?.digest === digest && mayDecideAbout(fresh.namespace, dataPlane)
 
 /** @param wanted absent: any data plane will do; else one that it selects */
 const serves = (

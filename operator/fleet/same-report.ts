@@ -18,13 +18,13 @@ export const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boole
   sameMap(left.rejected.realms, right.rejected.realms)
 
 const sameUpstreamFailures = (
-  left: DataPlaneReport['upstreams'] = NO_TROUBLES,
-  right: DataPlaneReport['upstreams'] = NO_TROUBLES,
+  left: DataPlaneReport['upstreams'] = NONE_UNHEALTHY,
+  right: DataPlaneReport['upstreams'] = NONE_UNHEALTHY,
 ): boolean =>
   left === right ||
   (left.size === right.size && JSON.stringify([...left]) === JSON.stringify([...right]))
 
-const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
+const NONE_UNHEALTHY: NonNullable<DataPlaneReport['upstreams']> = new Map()
 
 /** Entries are replaced when they change, but for a state that was read again and says the same. */
 const sameMap = <T extends { readonly digest: string }>(

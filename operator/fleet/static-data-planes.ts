@@ -3,7 +3,7 @@
 
 import type { DataPlane, DataPlanes } from '../data-plane.ts'
 
-/** @throws never; a URL that may not be used is validated by `faultOfUrl` first */
+/** @throws never; a URL that may not be used is validated by `urlErrorOf` first */
 export const staticDataPlanes = (urls: readonly string[]): DataPlanes => ({
   start: (onChange) => {
     onChange(urls.map((url): DataPlane => ({ name: nameOf(url), url, labels: {} })))
@@ -14,18 +14,18 @@ export const staticDataPlanes = (urls: readonly string[]): DataPlanes => ({
 
 /**
  * What is wrong with the URL of a data plane, in words for a person.
- * @example faultOfUrl('http://10.0.0.1:18081') // 'http is for loopback only: …'
+ * @example urlErrorOf('http://10.0.0.1:18081') // 'http is for loopback only: …'
  */
-export const faultOfUrl = (text: string): string | undefined => {
+export const urlErrorOf = (text: string): string | undefined => {
   if (text.startsWith('unix:')) {
     return text.length > 'unix:'.length ? undefined : 'the path of the socket is missing'
   }
   return URL.canParse(text)
-    ? FAULTS.find(([applies]) => applies(new URL(text)))?.[1]
+    ? URL_ERRORS.find(([applies]) => applies(new URL(text)))?.[1]
     : 'this is not a URL such as http://127.0.0.1:18081'
 }
 
-const FAULTS: readonly (readonly [applies: (url: URL) => boolean, fault: string])[] = [
+const URL_ERRORS: readonly (readonly [applies: (url: URL) => boolean, message: string])[] = [
   [
     ({ protocol }) => protocol !== 'http:' && protocol !== 'https:',
     'its scheme is not http, https or unix',

@@ -178,9 +178,9 @@ const readFileAs = async (
 ): Promise<{ readonly text: string; readonly read: ManifestFile['read'] }> => {
   try {
     const text = await readText(path)
-    const { entries, notes, faults } = readManifest(text, path)
+    const { entries, notes, problems } = readManifest(text, path)
     const kept = entries.map(({ value, resource }) => ({ value, resource }))
-    return { text, read: { entries: kept, notes, faults } }
+    return { text, read: { entries: kept, notes, problems } }
   } catch (error) {
     const message = `can't be read: ${messageOf(error)}`
     const origin = { file: path, line: 1, column: 1 }

@@ -18,7 +18,7 @@ export interface ManifestFile {
   readonly path: string
   /** Identifies its content in versions of resources. */
   readonly changedAt: string
-  readonly read: Pick<ReadManifest, 'notes' | 'faults'> & {
+  readonly read: Pick<ReadManifest, 'notes' | 'problems'> & {
     readonly entries: readonly TableEntry[]
   }
 }
@@ -88,7 +88,7 @@ export class ManifestTable {
         if (other === undefined) found.set(key, { entry, file })
         else notes.push(duplicate(entry, other.entry))
       }
-      this.#noteFaults(file, notes)
+      this.#noteProblems(file, notes)
     }
     // What a file said before counts where no file says anything else.
     for (const file of files)
@@ -99,17 +99,18 @@ export class ManifestTable {
     return found
   }
 
-  #noteFaults(file: ManifestFile, notes: SourceNote[]): void {
+  #noteProblems(file: ManifestFile, notes: SourceNote[]): void {
     const { path, read } = file
     notes.push(...read.notes)
     const isKept = this.#lastGood.has(path)
     const kept = isKept ? '; its last good content is kept until it is fixed' : ''
-    for (const fault of read.faults) notes.push({ ...fault, message: `${fault.message}${kept}` })
+    for (const problem of read.problems)
+      notes.push({ ...problem, message: `${problem.message}${kept}` })
   }
 
   /** What is not in the file now, and may be what can't be read of it. */
   #kept({ path, read }: ManifestFile): readonly TableEntry[] {
-    if (read.faults.length === 0) return []
+    if (read.problems.length === 0) return []
     const now = new Set(read.entries.map(({ resource }) => keyOf(resource)))
     return (this.#lastGood.get(path) ?? []).filter(({ resource }) => !now.has(keyOf(resource)))
   }
@@ -151,7 +152,7 @@ export class ManifestTable {
     for (const file of files) {
       const { path, read } = file
       const before = this.#lastGood.get(path)
-      if (read.faults.length > 0) {
+      if (read.problems.length > 0) {
         // One that was never read whole may define anything else.
         if (before !== undefined) this.#lastGood.set(path, [...read.entries, ...this.#kept(file)])
         continue
@@ -163,7 +164,9 @@ export class ManifestTable {
 
   /** A file that could never be read may define anything. */
   #unreadable(files: readonly ManifestFile[]): string | undefined {
-    const file = files.find(({ path, read }) => read.faults.length > 0 && !this.#lastGood.has(path))
+    const file = files.find(
+      ({ path, read }) => read.problems.length > 0 && !this.#lastGood.has(path),
+    )
     if (file === undefined) return undefined
     const what = file.read.entries.length > 0 ? `some of ${file.path}` : file.path
     return `${what} can't be read, so its resources are not known: fix or remove it`

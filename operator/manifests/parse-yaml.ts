@@ -26,9 +26,9 @@ export interface ParsedDocument {
 export type PositionOf = (pointer: string, within?: number) => Position
 
 export type ParsedFile =
-  { readonly documents: readonly ParsedDocument[] } | { readonly fault: YamlFault }
+  { readonly documents: readonly ParsedDocument[] } | { readonly error: YamlSyntaxError }
 
-export interface YamlFault extends Position {
+export interface YamlSyntaxError extends Position {
   readonly message: string
 }
 
@@ -49,7 +49,7 @@ export const parseYaml = (text: string): ParsedFile => {
   const parsed: ParsedDocument[] = []
   for (const document of documents) {
     const read = readDocument(document, text, counter)
-    if ('fault' in read) return read
+    if ('error' in read) return read
     if (read.value !== null) parsed.push(read)
   }
   return { documents: parsed }
@@ -76,16 +76,16 @@ const readDocument = (
   document: Document.Parsed,
   text: string,
   counter: LineCounter,
-): ParsedDocument | { readonly fault: YamlFault } => {
+): ParsedDocument | { readonly error: YamlSyntaxError } => {
   const positionAt = (offset: number | undefined): Position => {
     const { line, col } = counter.linePos(offset ?? 0)
     return { line, column: col }
   }
-  const faultAt = ({ offset, message }: DescribedError): { readonly fault: YamlFault } => ({
-    fault: { ...positionAt(offset), message },
+  const errorAt = ({ offset, message }: DescribedError): { readonly error: YamlSyntaxError } => ({
+    error: { ...positionAt(offset), message },
   })
   const error = document.errors[0]
-  if (error !== undefined) return faultAt(describeYamlError(error, document, text))
+  if (error !== undefined) return errorAt(describeYamlError(error, document, text))
   const start = document.contents?.range[0] ?? document.range[0]
   try {
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
@@ -97,6 +97,6 @@ const readDocument = (
         positionAt(offsetOfPointer(document, text, { pointer, within })),
     }
   } catch (error) {
-    return faultAt({ offset: offsetOfUnresolved(document) ?? start, message: messageOf(error) })
+    return errorAt({ offset: offsetOfUnresolved(document) ?? start, message: messageOf(error) })
   }
 }

@@ -24,32 +24,32 @@ export interface ReadManifest {
   /** Warnings. */
   readonly notes: readonly SourceNote[]
   /** What can't be read: objects, the first 100 of them, or the file as a whole. It may define anything. */
-  readonly faults: readonly SourceNote[]
+  readonly problems: readonly SourceNote[]
 }
 
 /** The most notes of one file: each stands in every status. */
-const MAX_FAULTS = 100
+const MAX_PROBLEMS = 100
 
 const NOTHING_KNOWN: KnownMetadata = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
 
 /** @param file as people know it, for notes */
 export const readManifest = (text: string, file: string): ReadManifest => {
   const parsed = parseYaml(text)
-  if ('fault' in parsed) {
-    const { message, line, column } = parsed.fault
+  if ('error' in parsed) {
+    const { message, line, column } = parsed.error
     const origin = { file, line, column }
     return unreadable({ severity: 'error', message: `not YAML: ${message}`, origin })
   }
   const entries: ManifestEntry[] = []
   const notes: SourceNote[] = []
-  const faults: SourceNote[] = []
+  const problems: SourceNote[] = []
   for (const { document, item } of parsed.documents.flatMap(flatten)) {
     const read = readResource(item.value, NOTHING_KNOWN, { file, ...item.position })
-    if (read.result === 'fault') {
-      if (faults.length < MAX_FAULTS) faults.push(faultNote(read.problems, { file, item }))
+    if (read.result === 'error') {
+      if (problems.length < MAX_PROBLEMS) problems.push(problemNote(read.problems, { file, item }))
     } else if (read.result === 'foreign') {
       const problem = misspeltKind(read.apiVersion, read.kind)
-      if (problem !== undefined) notes.push(faultNote([problem], { file, item }))
+      if (problem !== undefined) notes.push(problemNote([problem], { file, item }))
     } else {
       const { resource } = read
       entries.push({ ...item, resource })
@@ -57,14 +57,14 @@ export const readManifest = (text: string, file: string): ReadManifest => {
       notes.push(...warningNotes(document, item, { file, resource }))
     }
   }
-  return { entries, notes, faults }
+  return { entries, notes, problems }
 }
 
 /** What is known of a file of which nothing can be read. */
-export const unreadable = (fault: SourceNote): ReadManifest => ({
+export const unreadable = (error: SourceNote): ReadManifest => ({
   entries: [],
   notes: [],
-  faults: [fault],
+  problems: [error],
 })
 
 /** An object of a document: the document itself, or an item of the list that it is. */
@@ -111,7 +111,7 @@ const listItems = (value: unknown): readonly unknown[] | undefined => {
   return typeof kind === 'string' && kind.endsWith('List') && isList(items) ? items : undefined
 }
 
-const faultNote = (
+const problemNote = (
   problems: readonly Problem[],
   { file, item }: { readonly file: string; readonly item: ManifestItem },
 ): SourceNote => {
@@ -128,7 +128,7 @@ const strictNotes = (
 ): readonly SourceNote[] =>
   isMap(item.value)
     ? strictProblems(item.value, resource.kind).map((problem) => ({
-        ...faultNote([problem], { file, item }),
+        ...problemNote([problem], { file, item }),
         severity: 'warning',
         resource: `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`,
       }))

@@ -22,7 +22,7 @@ export const writeYaml = (value: ValueMap): string => {
 
 const isReadAs = (text: string, value: ValueMap): boolean => {
   const parsed = parseYaml(text)
-  if ('fault' in parsed || parsed.documents.length !== 1) return false
+  if ('error' in parsed || parsed.documents.length !== 1) return false
   const [document] = parsed.documents
   if (document === undefined || document.warnings.length > 0) return false
   try {

@@ -1,4 +1,4 @@
-// Turns each cache of resources into the desired state of data planes and a verdict on every resource, at a cost in
+// Turns each cache of resources into the desired state of data planes and a result for every resource, at a cost in
 // proportion to what has changed. No I/O, no clock: the same caches in the same order give the same results.
 
 import { isSameMap, isSameSet } from '../../base/same-entries.ts'
@@ -20,14 +20,14 @@ import { ACCEPTED_PENDING, REFERENCES_PENDING } from './conditions.ts'
 import type { OnFailure } from './failed-resources.ts'
 import { HostGrants } from './claims/host-grants.ts'
 import { mayDocumentBeHeld } from './may-be-held.ts'
-import { Memo } from './memo.ts'
+import { ComputedCache } from './computed-cache.ts'
 import { type ValidatedRealms, RealmRegistry } from './realms/realm-registry.ts'
 import type { MissingVersion } from './documents/missing-version.ts'
 import { NamespaceQuotas, type Quota } from './quotas/namespace-quotas.ts'
 import { type Amounts, sumOf } from './quotas/quota-amounts.ts'
-import type { QuotaUse } from './quotas/quota-verdict.ts'
+import type { QuotaUse } from './quotas/quota-rejection.ts'
 import type { ResourceChanges, ValidationContext } from './validation-context.ts'
-import type { Verdict } from './verdict.ts'
+import type { ResourceResult } from './resource-result.ts'
 
 export interface Reconciliation {
   readonly desired: DesiredSet
@@ -35,7 +35,7 @@ export interface Reconciliation {
    * By key of the resource: every ApiSpecification and Realm of our class, and those that have left it while their status
    * does not say so yet. Same objects if unchanged.
    */
-  readonly verdicts: ReadonlyMap<string, Verdict>
+  readonly results: ReadonlyMap<string, ResourceResult>
   /** Versions that should go on serving, and whose text only data planes have: see `recover`. */
   readonly missing: readonly MissingVersion[]
   /** A quota has room now: reconciling the same cache again uses it. */
@@ -75,12 +75,12 @@ export class Reconciler {
   readonly #grants: HostGrants
   readonly #destinations: DestinationPolicies
   readonly #quotas: NamespaceQuotas | undefined
-  readonly #releases = new Memo<Verdict>()
+  readonly #releases = new ComputedCache<ResourceResult>()
   readonly #reader: CacheReader
   #desired: DesiredSet = EMPTY_DESIRED
-  #verdicts: ReadonlyMap<string, Verdict> = new Map()
-  #documentVerdicts: ReadonlyMap<string, Verdict> = new Map()
-  #realmVerdicts: ReadonlyMap<string, Verdict> = new Map()
+  #results: ReadonlyMap<string, ResourceResult> = new Map()
+  #documentResults: ReadonlyMap<string, ResourceResult> = new Map()
+  #realmResults: ReadonlyMap<string, ResourceResult> = new Map()
   #validatedRealms: ValidatedRealms | undefined
   /** Resources whose id was unknown in the first cache: data planes may have loaded any document of theirs. */
   #unidentified: ReadonlySet<string> | undefined
@@ -121,10 +121,10 @@ export class Reconciler {
     const holdDeletes = cache.holdDeletes ?? this.#holdForUnidentified(realms, documents)
     const next = buildDesired(this.#desired, realms, documents, holdDeletes)
     if (!sameDesired(next, this.#desired)) this.#desired = next
-    this.#takeVerdicts(realms, documents, leaving)
+    this.#takeResults(realms, documents, leaving)
     const { missing, isOpen } = documents
     const isClaimed = (claim: string): boolean => this.#documents.isClaimed(claim)
-    return { desired: this.#desired, verdicts: this.#verdicts, missing, isOpen, isClaimed }
+    return { desired: this.#desired, results: this.#results, missing, isOpen, isClaimed }
   }
 
   /**
@@ -148,18 +148,18 @@ export class Reconciler {
   }
 
   /**
-   * The verdict, in the same words as `reconcile` would give it, on a resource if it were created or changed now; nothing
+   * The result, in the same words as `reconcile` would give it, on a resource if it were created or changed now; nothing
    * is remembered. It takes the time of its own validation, and of looking at those that name its id or claim its hosts
    * and paths.
    * @param cache for what the resource itself refers to; other resources are as they were last reconciled
-   * @param compiler for this one document; the verdict is pending while it has no result
+   * @param compiler for this one document; the result is pending while it has no result
    * @returns undefined before anything was reconciled
    */
   preview(
     resource: ApiSpecificationResource | RealmResource,
     cache: ResourceCache,
     compiler: CompileOne,
-  ): Verdict | undefined {
+  ): ResourceResult | undefined {
     const realms = this.#validatedRealms
     if (realms === undefined) return undefined
     const quotaUse = this.quotaUse(resource.metadata.namespace)
@@ -170,10 +170,10 @@ export class Reconciler {
 
   /** The documents that use a Realm and may do so; none where its uri belongs to another Realm. */
   usersOf(realmKey: string): readonly ApiSpecificationResource[] {
-    const realm = this.#verdicts.get(realmKey)
+    const realm = this.#results.get(realmKey)
     if (realm?.id === undefined || realm.accepted.reason === 'Conflicted') return []
     const { namespace } = realm.resource.metadata
-    return [...this.#verdicts.values()].flatMap(({ resource, realmUri, realmNamespace }) =>
+    return [...this.#results.values()].flatMap(({ resource, realmUri, realmNamespace }) =>
       resource.kind === 'ApiSpecification' && realmUri === realm.id && realmNamespace === namespace
         ? [resource]
         : [],
@@ -231,30 +231,30 @@ export class Reconciler {
   }
 
   /** @param leaving keys of resources that are leaving our class, or were */
-  #takeVerdicts(
+  #takeResults(
     realms: ValidatedRealms,
     documents: ValidatedDocuments,
     leaving: ReadonlySet<string>,
   ): void {
-    const edits = new Map<string, Verdict | undefined>()
+    const edits = new Map<string, ResourceResult | undefined>()
     for (const [before, after] of [
-      [this.#realmVerdicts, realms.verdicts],
-      [this.#documentVerdicts, documents.verdicts],
+      [this.#realmResults, realms.results],
+      [this.#documentResults, documents.results],
     ] as const) {
       for (const key of changedKeys(before, after)) edits.set(key, after.get(key))
     }
-    this.#realmVerdicts = realms.verdicts
-    this.#documentVerdicts = documents.verdicts
+    this.#realmResults = realms.results
+    this.#documentResults = documents.results
     for (const key of leaving) {
       const resource = this.#reader.leaving.get(key)
       if (resource !== undefined) {
-        const verdict = this.#releases.get(key, [resource], () => releaseVerdict(resource))
-        edits.set(key, verdict)
+        const result = this.#releases.get(key, [resource], () => releaseResult(resource))
+        edits.set(key, result)
       } else this.#releases.forget(key)
-      if (resource === undefined && !edits.has(key) && this.#verdicts.get(key)?.isReleased === true)
+      if (resource === undefined && !edits.has(key) && this.#results.get(key)?.isReleased === true)
         edits.set(key, undefined)
     }
-    this.#verdicts = edited(this.#verdicts, edits)
+    this.#results = edited(this.#results, edits)
   }
 
   /**
@@ -279,7 +279,7 @@ export class Reconciler {
   }
 }
 
-const releaseVerdict = (resource: ApiSpecificationResource | RealmResource): Verdict => ({
+const releaseResult = (resource: ApiSpecificationResource | RealmResource): ResourceResult => ({
   resource,
   accepted: ACCEPTED_PENDING,
   resolvedRefs: REFERENCES_PENDING,

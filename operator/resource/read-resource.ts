@@ -30,7 +30,7 @@ export type ReadResult =
   /** Well-formed, and not for this operator. */
   | { readonly result: 'foreign'; readonly apiVersion: string; readonly kind: string }
   /** Can't be distinguished from others: no kind, no name. */
-  | { readonly result: 'fault'; readonly problems: readonly Problem[] }
+  | { readonly result: 'error'; readonly problems: readonly Problem[] }
 
 /** Metadata that an API server sets on every object; in a file it is ignored. */
 export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generation' | 'createdAt'>
@@ -44,12 +44,12 @@ export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generati
  */
 export const readResource = (value: unknown, known: KnownMetadata, origin?: Origin): ReadResult => {
   if (!isMap(value))
-    return fault('invalid_datatype', '', 'this is not a Kubernetes resource: it is not a map')
+    return invalid('invalid_datatype', '', 'this is not a Kubernetes resource: it is not a map')
   const apiVersion = memberAt(value, 'apiVersion')
   const kind = memberAt(value, 'kind')
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return unknownObject(value)
   if (apiVersion !== API_VERSION && apiVersion.startsWith(`${GROUP}/`)) {
-    return fault(
+    return invalid(
       'invalid_value',
       '/apiVersion',
       `/apiVersion is '${apiVersion}'; write ${API_VERSION}`,
@@ -57,7 +57,7 @@ export const readResource = (value: unknown, known: KnownMetadata, origin?: Orig
   }
   if (!isOurs(apiVersion, kind)) return { result: 'foreign', apiVersion, kind }
   const problems = checkMetadata(value)
-  if (problems.length > 0) return { result: 'fault', problems }
+  if (problems.length > 0) return { result: 'error', problems }
   const metadata = readMetadata(value, kind, known)
   const base = origin === undefined ? { metadata } : { metadata, origin }
   return { result: 'resource', resource: READERS[kind](value, base) }
@@ -94,8 +94,8 @@ const KINDS = {
 const isOurs = (apiVersion: string, kind: string): kind is Kind =>
   Object.hasOwn(KINDS, kind) && KINDS[kind as Kind] === apiVersion
 
-const fault = (code: Problem['code'], path: string, message: string): ReadResult => ({
-  result: 'fault',
+const invalid = (code: Problem['code'], path: string, message: string): ReadResult => ({
+  result: 'error',
   problems: [{ code, path, message }],
 })
 
@@ -103,10 +103,10 @@ const unknownObject = (value: ValueMap): ReadResult => {
   if (Object.hasOwn(value, 'versions') && Object.hasOwn(value, 'host')) {
     const wrap = `{apiVersion: ${API_VERSION}, kind: ApiSpecification, metadata: {name}, spec: {document: …}}`
     const message = `this is a bare API Specification: put it into a resource, ${wrap}`
-    return fault('missing_required_value', '/kind', message)
+    return invalid('missing_required_value', '/kind', message)
   }
   const missing = typeof memberAt(value, 'kind') === 'string' ? '/apiVersion' : '/kind'
-  return fault(
+  return invalid(
     'missing_required_value',
     missing,
     `${missing} is missing: this is not a Kubernetes resource`,

@@ -30,7 +30,7 @@ export class DeletionConfirmation {
   readonly #options: DeletionConfirmationOptions
   readonly #confirmed = new Set<string>()
   #open: readonly string[] = []
-  #isLooking = false
+  #isChecking = false
   #cancelLook: (() => void) | undefined
   /** The API has responded with 404 for a kind of ours. */
   #isUnknown = false
@@ -111,7 +111,7 @@ export class DeletionConfirmation {
   }
 
   #lookSoon(ms: number): void {
-    if (this.#isLooking || this.#isStopped || this.#cancelLook !== undefined) return
+    if (this.#isChecking || this.#isStopped || this.#cancelLook !== undefined) return
     this.#cancelLook = this.#options.clock.after(ms, () => {
       this.#cancelLook = undefined
       void this.#lookNow()
@@ -120,9 +120,9 @@ export class DeletionConfirmation {
 
   async #lookNow(): Promise<void> {
     const keys = this.#open
-    this.#isLooking = true
+    this.#isChecking = true
     const againMs = await this.#checkOpen(keys)
-    this.#isLooking = false
+    this.#isChecking = false
     if (this.#isStopped) return
     if (againMs !== undefined) this.#lookSoon(againMs)
     this.#options.onChange()

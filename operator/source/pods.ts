@@ -32,7 +32,7 @@ export interface PodDataPlanes extends DataPlanes {
   notes(): readonly SourceNote[]
 }
 
-type PodFacts = { readonly dataPlane: DataPlane } | { readonly fault: string }
+type PodFacts = { readonly dataPlane: DataPlane } | { readonly error: string }
 
 const PAGE = 500
 
@@ -74,13 +74,13 @@ export const createPodDataPlanes = (options: PodDataPlanesOptions): PodDataPlane
       void pods.stop()
     },
     synced: () => pods.hasSynced,
-    notes: () => [...pods.facts().flatMap(failureNote), ...faultNotes(pods.items())],
+    notes: () => [...pods.facts().flatMap(failureNote), ...warningNotes(pods.items())],
   }
 }
 
 const factsOf = (pod: ValueMap, places: PodPlaces): PodFacts | undefined => {
   const read = readPod(pod, places)
-  if (read.reading === 'fault') return { fault: read.message }
+  if (read.reading === 'error') return { error: read.message }
   return read.reading === 'data-plane' ? { dataPlane: read.dataPlane } : undefined
 }
 
@@ -99,7 +99,7 @@ const settle = (
   )
 }
 
-const faultNotes = (items: Iterable<PodFacts>): readonly SourceNote[] =>
+const warningNotes = (items: Iterable<PodFacts>): readonly SourceNote[] =>
   [...items].flatMap((facts) =>
-    'fault' in facts ? [{ severity: 'warning' as const, message: facts.fault }] : [],
+    'error' in facts ? [{ severity: 'warning' as const, message: facts.error }] : [],
   )

@@ -89,7 +89,7 @@ const read = (
   if (isMap(annotations)) setOwn(own, 'annotations', withoutLastApplied(annotations))
   const result = readResource({ ...kept, metadata: own }, knownOf(metadata))
   if (result.result === 'resource') return result.resource
-  const why = result.result === 'fault' ? result.problems.map(({ message }) => message) : []
+  const why = result.result === 'error' ? result.problems.map(({ message }) => message) : []
   throw new Error(`the API server sent an object that can't be read: ${why.join('; ')}`)
 }
 

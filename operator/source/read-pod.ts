@@ -28,7 +28,7 @@ export type PodReading =
   /** It has no address, or is ending: it can't be connected to. */
   | { readonly reading: 'unready' }
   /** It can't become one without a change. */
-  | { readonly reading: 'fault'; readonly message: string }
+  | { readonly reading: 'error'; readonly message: string }
 
 export interface PodPlaces {
   /** Namespaces of the shared pool. */
@@ -51,13 +51,13 @@ export const readPod = (pod: Pod, places: PodPlaces): PodReading => {
   const found = managementPort(mapAt(pod, 'spec'))
   if (found === undefined) {
     const message = `Pod ${name} has no containerPort named ${PORT_NAME}, so it can't be reached: give its management port that name`
-    return { reading: 'fault', message }
+    return { reading: 'error', message }
   }
   const ip = textAt(status, 'podIP')
   if (ip === '') return { reading: 'unready' }
   if (places.scheme === 'http' && !isLoopback(ip)) {
     const message = `Pod ${name} is at ${ip}: plain http is allowed to loopback only, as realms contain secrets`
-    return { reading: 'fault', message }
+    return { reading: 'error', message }
   }
   const dataPlane: DataPlane = {
     name,

@@ -27,7 +27,7 @@ export const debugPages = (sources: DebugSources): Pages => ({
   '/debug/resources/:namespace/:name': (namespace = '', name = '') =>
     ofLeader(sources, ({ resources }) => {
       const found = [...resources.values()].filter(
-        ({ verdict: { resource } }) =>
+        ({ result: { resource } }) =>
           resource.metadata.namespace === namespace && resource.metadata.name === name,
       )
       return found.length === 0
@@ -58,7 +58,7 @@ const ofLeader = (
   answer: (status: OperatorStatus) => Page | typeof PAGE_NOT_FOUND,
 ): Page | typeof PAGE_NOT_FOUND => {
   const message = sources.leader?.().message
-  return message === undefined ? answer(sources.status()) : { fault: message }
+  return message === undefined ? answer(sources.status()) : { error: message }
 }
 
 const desiredRecord = (desired: DesiredSet | undefined): object =>

@@ -27,7 +27,7 @@ export const fleetPages = (sources: FleetSources): Pages => {
   const bound =
     (page: (value: string) => Promise<Page>) =>
     async (value = ''): Promise<Page> => {
-      if (!limiter.tryAcquire()) return { fault: 'too many requests wait for gateways: ask again' }
+      if (!limiter.tryAcquire()) return { error: 'too many requests wait for gateways: ask again' }
       try {
         return await page(value)
       } finally {
@@ -53,11 +53,11 @@ const whyPage = async (sources: FleetSources, id: string): Promise<Page> => {
   if (gateways === undefined) return notKnown(sources)
   const found = await findDecisions(gateways, id)
   if (found.gateways.length > 0) return { json: found }
-  const { asked, answered } = found
+  const { asked: called, answered } = found
   return errorPage(
     404,
     'svc.error.not_found',
-    `${answered} of ${asked} gateways have answered, and none keeps a decision for this request id`,
+    `${answered} of ${called} gateways have answered, and none keeps a decision for this request id`,
     KEPT_HINT,
   )
 }
@@ -111,8 +111,8 @@ const failuresPage = async (sources: FleetSources, query: URLSearchParams): Prom
   const gateways = gatewaysOf(sources)
   if (gateways === undefined) return notKnown(sources)
   const name = query.get('gateway')
-  const asked = gateways.filter((each) => name === null || each.name === name)
-  return { json: await findFailures(asked, { match, before, limit }) }
+  const called = gateways.filter((each) => name === null || each.name === name)
+  return { json: await findFailures(called, { match, before, limit }) }
 }
 
 /** Asks the gateway that the query names, otherwise the first one that is ready. */
@@ -132,11 +132,11 @@ const ofOne = async (
   }
   const ready = gateways.filter(({ isReady }) => isReady)
   const first = ready.find(({ isShared }) => isShared) ?? ready[0]
-  return first === undefined ? { fault: 'no gateway is ready' } : ask(first)
+  return first === undefined ? { error: 'no gateway is ready' } : ask(first)
 }
 
 const notKnown = ({ leader }: FleetSources): Page => ({
-  fault: leader?.().message ?? 'the gateways are not known yet: ask again',
+  error: leader?.().message ?? 'the gateways are not known yet: ask again',
 })
 
 /** What a gateway refuses is the person's mistake, otherwise it is the gateway's. */

@@ -75,7 +75,7 @@ export const eventsOf = (
   status: ResourceStatus,
   nowMs: number,
 ): { readonly events: readonly EventFacts[]; readonly reported: Reported } => {
-  const { resource } = status.verdict
+  const { resource } = status.result
   const { uid } = resource.metadata
   const before = reported?.uid === uid ? reported : undefined
   const acceptance = acceptanceOf(status.conditions)
@@ -117,7 +117,7 @@ interface References {
 
 const followReferences = (
   before: Reported | undefined,
-  { verdict: { resource }, conditions }: ResourceStatus,
+  { result: { resource }, conditions }: ResourceStatus,
   nowMs: number,
 ): References => {
   const { generation } = resource.metadata

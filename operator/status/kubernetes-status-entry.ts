@@ -23,7 +23,7 @@ interface Written {
 const MAX_VERSIONS = 8
 
 export interface StatusWrite {
-  readonly kind: ResourceStatus['verdict']['resource']['kind']
+  readonly kind: ResourceStatus['result']['resource']['kind']
   readonly name: { readonly namespace: string; readonly name: string }
   readonly object: ValueMap
   readonly status: StatusObject
@@ -51,7 +51,7 @@ interface Wait {
 export class StatusEntry {
   #source: ResourceStatus
   /** As it was read last, with its status in the API. */
-  #resource: ResourceStatus['verdict']['resource']
+  #resource: ResourceStatus['result']['resource']
   #wanted: StatusObject
   #written: Written | undefined
   /** The version of the resource whose last write found that it is gone. */
@@ -73,7 +73,7 @@ export class StatusEntry {
   constructor(source: ResourceStatus, operator: string | undefined) {
     this.#operator = operator
     this.#source = source
-    this.#resource = source.verdict.resource
+    this.#resource = source.result.resource
     this.#wanted = statusObject(source, operator)
   }
 
@@ -84,7 +84,7 @@ export class StatusEntry {
   /** @returns false: nothing has changed */
   take(source: ResourceStatus): boolean {
     if (source === this.#source) return false
-    if (source.verdict !== this.#source.verdict) this.#resource = source.verdict.resource
+    if (source.result !== this.#source.result) this.#resource = source.result.resource
     this.#source = source
     this.#wanted = statusObject(source, this.#operator)
     return true
@@ -117,7 +117,7 @@ export class StatusEntry {
     return {
       kind,
       className,
-      isRelease: this.#source.verdict.isReleased === true,
+      isRelease: this.#source.result.isReleased === true,
       name: { namespace, name },
       object: {
         apiVersion: API_VERSION,

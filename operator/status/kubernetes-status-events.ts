@@ -63,7 +63,7 @@ export class StatusEvents {
       this.#reported.delete(key)
       return
     }
-    const before = this.#reported.get(key) ?? reportedBefore(status.verdict.resource)
+    const before = this.#reported.get(key) ?? reportedBefore(status.result.resource)
     const { events, reported } = eventsOf(before, status, this.#clock.now())
     this.#reported.set(key, reported)
     for (const event of events) this.#recorder.record(event)

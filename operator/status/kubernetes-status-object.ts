@@ -35,18 +35,18 @@ export interface Reported {
 const MAX_TEXT_BYTES = 1024
 
 export const statusObject = (
-  { verdict, conditions, errors, warnings, programmed, summary }: ResourceStatus,
+  { result, conditions, errors, warnings, programmed, summary }: ResourceStatus,
   operator?: string,
 ): StatusObject => ({
   observedGeneration: lastValidatedGeneration(conditions),
   ...(operator !== undefined && { operator }),
   conditions,
-  ...detailsOf({ errors, warnings, programmed, summary, quarantined: verdict.quarantined }),
+  ...detailsOf({ errors, warnings, programmed, summary, quarantined: result.quarantined }),
 })
 
 /** The status as it is in the API; undefined: the resource is not from an API server. */
 export const recordedStatus = (
-  resource: ResourceStatus['verdict']['resource'],
+  resource: ResourceStatus['result']['resource'],
 ): StatusObject | undefined => {
   const { conditions, errors = [], warnings = [], writtenBy } = resource
   if (conditions === undefined) return undefined

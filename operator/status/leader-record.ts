@@ -41,7 +41,7 @@ export const leaderRecord = (facts: LeaseFacts, place: LeasePlace): LeaderRecord
     const why =
       facts.failure === undefined
         ? 'has not been read yet'
-        : `can't be read or written: ${plainText(facts.failure, MAX_TROUBLE_LENGTH)}`
+        : `can't be read or written: ${plainText(facts.failure, MAX_REASON_LENGTH)}`
     return unled(`it is not known who leads: ${where} ${why}${last}`)
   }
   if (holder === '' || facts.isExpired) {
@@ -65,7 +65,7 @@ export const leaderRecord = (facts: LeaseFacts, place: LeasePlace): LeaderRecord
   }
 }
 
-const MAX_TROUBLE_LENGTH = 256
+const MAX_REASON_LENGTH = 256
 const MAX_NAME_LENGTH = 253
 
 const unled = (message: string): LeaderRecord => ({ role: 'standby', leader: null, message })

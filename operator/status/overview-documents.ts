@@ -26,8 +26,8 @@ export const stateOf = ({ conditions }: Pick<ResourceStatus, 'conditions'>): Sta
 }
 
 /** @example nameOf(status) // 'shop/orders' */
-export const nameOf = ({ verdict }: Pick<ResourceStatus, 'verdict'>): string =>
-  `${verdict.resource.metadata.namespace}/${verdict.resource.metadata.name}`
+export const nameOf = ({ result }: Pick<ResourceStatus, 'result'>): string =>
+  `${result.resource.metadata.namespace}/${result.resource.metadata.name}`
 
 /** What a person reads first of a document or a realm. */
 export const headlineOf = (
@@ -40,7 +40,7 @@ export const headlineOf = (
 
 /** `orders.yaml:12:5`; null: the resource is in no file. */
 export const placeOf = (
-  { verdict: { resource } }: Pick<ResourceStatus, 'verdict'>,
+  { result: { resource } }: Pick<ResourceStatus, 'result'>,
   diagnostic: Pick<Problem, 'path' | 'offset'> | undefined,
   locate: Locate | undefined,
 ): string | null => {
@@ -52,37 +52,37 @@ export const placeOf = (
 }
 
 export const documentRow = (status: ResourceStatus, locate: Locate | undefined): DocumentRow => {
-  const { verdict, summary } = status
-  const [first] = verdict.errors
+  const { result, summary } = status
+  const [first] = result.errors
   return {
     key: nameOf(status),
     ...namesOf(status),
     state: stateOf(status),
     ...headlineOf(status),
-    errors: verdict.errors.length,
+    errors: result.errors.length,
     warnings: warningsOf(status).length,
     place: placeOf(status, first, locate),
     pointer: first === undefined ? null : cutText(first.path),
     gateways: summary?.gateways ?? null,
-    generation: verdict.resource.metadata.generation,
+    generation: result.resource.metadata.generation,
     serving: summary?.serving ?? null,
-    digest: verdict.digest ?? verdict.serving?.digest ?? null,
+    digest: result.digest ?? result.serving?.digest ?? null,
   }
 }
 
 /** The names of the document as it is now; for one that cannot be read, of what serves. */
 export const namesOf = ({
-  verdict,
+  result,
   summary,
 }: ResourceStatus): Pick<DocumentRow, 'id' | 'host' | 'realm'> => ({
-  id: verdict.id ?? summary?.id ?? null,
-  host: verdict.host ?? summary?.host ?? null,
-  realm: verdict.realmUri ?? summary?.realm ?? null,
+  id: result.id ?? summary?.id ?? null,
+  host: result.host ?? summary?.host ?? null,
+  realm: result.realmUri ?? summary?.realm ?? null,
 })
 
-/** The status has eight at most, among them those of data planes; the verdict has all of the language. */
-const warningsOf = ({ verdict, warnings }: ResourceStatus): readonly Warning[] =>
-  verdict.warnings.length > warnings.length ? verdict.warnings : warnings
+/** The status has eight at most, among them those of data planes; the result has all of the language. */
+const warningsOf = ({ result, warnings }: ResourceStatus): readonly Warning[] =>
+  result.warnings.length > warnings.length ? result.warnings : warnings
 
 export interface DetailSources {
   readonly status: Pick<OperatorStatus, 'dataPlanes'>
@@ -94,7 +94,7 @@ export const documentDetail = (
   resource: ResourceStatus,
   { status, desired, locate }: DetailSources,
 ): DocumentDetail => {
-  const { conditions, verdict } = resource
+  const { conditions, result } = resource
   const warnings = warningsOf(resource)
   const rowOf = ({ code, path, message, offset }: Problem | Warning): DiagnosticRow => ({
     code,
@@ -102,7 +102,7 @@ export const documentDetail = (
     pointer: cutText(path),
     place: placeOf(resource, { path, ...(offset !== undefined && { offset }) }, locate),
   })
-  const more = [verdict.errors, warnings].map(({ length }) => Math.max(0, length - MAX_DIAGNOSTICS))
+  const more = [result.errors, warnings].map(({ length }) => Math.max(0, length - MAX_DIAGNOSTICS))
   return {
     document: documentRow(resource, locate),
     conditions: conditions.map(({ type, status: value, reason, message, lastTransitionTime }) => ({
@@ -112,10 +112,10 @@ export const documentDetail = (
       message,
       since: lastTransitionTime,
     })),
-    errors: verdict.errors.slice(0, MAX_DIAGNOSTICS).map(rowOf),
+    errors: result.errors.slice(0, MAX_DIAGNOSTICS).map(rowOf),
     warnings: warnings.slice(0, MAX_DIAGNOSTICS).map(rowOf),
     moreDiagnostics: more.reduce((sum, count) => sum + count, 0),
-    versions: versionsOf(verdict.id, status.dataPlanes, desired),
+    versions: versionsOf(result.id, status.dataPlanes, desired),
   }
 }
 

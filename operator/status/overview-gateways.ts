@@ -152,8 +152,8 @@ const differencesOf = (
 /** How many documents use each realm, by uri. */
 export const realmUses = (resources: Iterable<ResourceStatus>): ReadonlyMap<string, number> => {
   const uses = new Map<string, number>()
-  for (const { verdict } of resources) {
-    const { realmUri, resource } = verdict
+  for (const { result } of resources) {
+    const { realmUri, resource } = result
     if (resource.kind === 'ApiSpecification' && realmUri !== undefined)
       uses.set(realmUri, (uses.get(realmUri) ?? 0) + 1)
   }
@@ -170,7 +170,7 @@ export const realmRow = (
   status: ResourceStatus,
   { dataPlanes, uses, locate }: RealmSources,
 ): RealmRow => {
-  const uri = status.verdict.id ?? ''
+  const uri = status.result.id ?? ''
   const loaded = dataPlanes.flatMap(({ dataPlane, realms }) => {
     const realm = realms.get(uri)
     return realm === undefined ? [] : [{ name: dataPlane.name, realm }]
@@ -183,7 +183,7 @@ export const realmRow = (
     key: nameOf(status),
     state: stateOf(status),
     ...headlineOf(status),
-    place: placeOf(status, status.verdict.errors[0], locate),
+    place: placeOf(status, status.result.errors[0], locate),
     documents: uses.get(uri) ?? 0,
     gateways: loaded.length,
     sessions: countSessions(sessions),
@@ -192,7 +192,7 @@ export const realmRow = (
   }
 }
 
-const providerNames = ({ verdict: { resource } }: ResourceStatus): readonly string[] => {
+const providerNames = ({ result: { resource } }: ResourceStatus): readonly string[] => {
   if (resource.kind !== 'Realm' || !('spec' in resource.checked)) return []
   return Object.keys(mapAt(mapAt(resource.checked.spec, 'info'), 'oidcProviders'))
 }

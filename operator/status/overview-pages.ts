@@ -74,7 +74,7 @@ class CachedSelections {
 const keyIn = (query: string, name: string): string => new URLSearchParams(query).get(name) ?? ''
 
 /** Why there is nothing to show; undefined: there is. */
-const faultOf = ({ leader, status }: OverviewSources): string | undefined =>
+const errorOf = ({ leader, status }: OverviewSources): string | undefined =>
   leader?.().message ?? (status().isReady ? undefined : 'the resources have not been read yet')
 
 const paged =
@@ -83,8 +83,8 @@ const paged =
     read: (query: PageQuery, parameters: URLSearchParams) => object | string,
   ) =>
   (query = ''): Page => {
-    const fault = faultOf(sources)
-    if (fault !== undefined) return { fault }
+    const error = errorOf(sources)
+    if (error !== undefined) return { error }
     const parameters = new URLSearchParams(query)
     const pageQuery = readPageQuery(parameters)
     const page = typeof pageQuery === 'string' ? pageQuery : read(pageQuery, parameters)
@@ -96,12 +96,12 @@ const badRequest = (message: string): Page => errorPage(400, 'wamp.error.invalid
 const MAX_NOTES = 20
 
 const overview = (sources: OverviewSources): Overview => {
-  const message = faultOf(sources) ?? null
+  const message = errorOf(sources) ?? null
   const { resources, dataPlanes, notes } = sources.status()
   const all = [...resources.values()]
   const ofKind = (kind: string): readonly { readonly state: ReturnType<typeof stateOf> }[] =>
     all
-      .filter(({ verdict }) => verdict.resource.kind === kind)
+      .filter(({ result }) => result.resource.kind === kind)
       .map((each) => ({ state: stateOf(each) }))
   return {
     program: 'operator',
@@ -127,7 +127,7 @@ const ofKind = (
   { resources }: OperatorStatus,
   kind: 'ApiSpecification' | 'Realm',
 ): readonly ResourceStatus[] =>
-  [...resources.values()].filter(({ verdict }) => verdict.resource.kind === kind)
+  [...resources.values()].filter(({ result }) => result.resource.kind === kind)
 
 const documentsPage = (
   { status, locate }: OverviewSources,
@@ -147,8 +147,8 @@ const documentsPage = (
 }
 
 const documentPage = (sources: OverviewSources, key: string): Page => {
-  const fault = faultOf(sources)
-  if (fault !== undefined) return { fault }
+  const error = errorOf(sources)
+  if (error !== undefined) return { error }
   const status = sources.status()
   const found = ofKind(status, 'ApiSpecification').find((each) => nameOf(each) === key)
   if (found === undefined)
@@ -184,8 +184,8 @@ const gatewaysPage = (
 }
 
 const gatewayPage = (sources: OverviewSources, name: string, cached: CachedSelections): Page => {
-  const fault = faultOf(sources)
-  if (fault !== undefined) return { fault }
+  const error = errorOf(sources)
+  if (error !== undefined) return { error }
   const report = sources.status().dataPlanes.find(({ dataPlane }) => dataPlane.name === name)
   if (report === undefined)
     return errorPage(404, 'svc.error.not_found', 'There is no gateway of this name')
@@ -197,7 +197,7 @@ const realmsPage = ({ status, locate }: OverviewSources, query: PageQuery): Real
   const current = status()
   const { rows, total, next } = cutPage(ofKind(current, 'Realm'), query, {
     keyOf: (each) => rankedKey(stateOf(each), nameOf(each)),
-    textsOf: (each) => [nameOf(each), each.verdict.id],
+    textsOf: (each) => [nameOf(each), each.result.id],
   })
   const uses = realmUses(current.resources.values())
   const shared = { dataPlanes: current.dataPlanes, uses, locate }

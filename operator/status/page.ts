@@ -12,7 +12,7 @@ export type Page =
   /** 204: all is well. */
   | { readonly isWell: true }
   /** 503, and why. */
-  | { readonly fault: string }
+  | { readonly error: string }
 
 export const PAGE_NOT_FOUND = 'not found'
 
@@ -71,6 +71,6 @@ export const healthPages = (sources: PageSources): Pages => ({
 
 /** A standby is ready too: it could lead at once. */
 const readiness = ({ unready }: PageSources): Page => {
-  const fault = unready()
-  return fault === undefined ? WELL : { fault }
+  const error = unready()
+  return error === undefined ? WELL : { error }
 }

@@ -42,4 +42,4 @@ export class ReadyEntries {
   }
 }
 
-const namespaceOf = ({ source }: StatusEntry): string => source.verdict.resource.metadata.namespace
+const namespaceOf = ({ source }: StatusEntry): string => source.result.resource.metadata.namespace

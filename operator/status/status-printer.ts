@@ -2,7 +2,7 @@
 
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { Locate } from '../resource/resource-source.ts'
-import { renderFaults, renderResource, renderTable } from './status-rows.ts'
+import { renderProblems, renderResource, renderTable } from './status-rows.ts'
 
 export interface Output {
   readonly isTerminal: boolean
@@ -38,17 +38,19 @@ const tablePrinter = (
 
 const linePrinter = (output: Output, locate: Locate | undefined): StatusPrinter => {
   let resources = new Map<string, string>()
-  let faults: ReadonlySet<string> = new Set()
+  let problems: ReadonlySet<string> = new Set()
   return (status) => {
     if (!status.isReady) return
     const lines: string[] = []
     const next = new Map([...status.resources].map(([key, each]) => [key, renderResource(each)]))
     for (const [key, line] of next) if (resources.get(key) !== line) lines.push(line)
     for (const [key] of resources) if (!next.has(key)) lines.push(`${key.replace('/', ' ')}  gone`)
-    const nextFaults = new Set(renderFaults(status, locate))
-    lines.push(...[...nextFaults].filter((line) => !faults.has(line)).map((line) => `  ${line}`))
+    const nextProblems = new Set(renderProblems(status, locate))
+    lines.push(
+      ...[...nextProblems].filter((line) => !problems.has(line)).map((line) => `  ${line}`),
+    )
     resources = next
-    faults = nextFaults
+    problems = nextProblems
     if (lines.length > 0) output.write(`${lines.join('\n')}\n`)
   }
 }

@@ -41,14 +41,14 @@ export const roleRecord = (
 ): Partial<LeaderRecord> => leader ?? { role: isLeading ? 'leader' : 'standby' }
 
 export const resourceRecord = (
-  { verdict, conditions, errors, warnings, programmed, summary }: ResourceStatus,
+  { result, conditions, errors, warnings, programmed, summary }: ResourceStatus,
   locate?: Locate,
 ): object => {
-  const { kind, metadata, origin } = verdict.resource
+  const { kind, metadata, origin } = result.resource
   const { namespace, name, generation, createdAt } = metadata
   const located = (diagnostic: Problem | Warning): object => ({
     ...withoutOffset(diagnostic),
-    ...locate?.(verdict.resource, diagnostic.path, diagnostic.offset),
+    ...locate?.(result.resource, diagnostic.path, diagnostic.offset),
   })
   return {
     kind,
@@ -57,13 +57,13 @@ export const resourceRecord = (
     generation,
     createdAt: new Date(createdAt).toISOString(),
     origin,
-    id: summary?.id ?? verdict.id,
+    id: summary?.id ?? result.id,
     host: summary?.host,
     realmUri: summary?.realm,
     observedGeneration: lastValidatedGeneration(conditions),
     serving: summary?.serving,
     gateways: summary?.gateways,
-    servingGeneration: verdict.serving?.generation,
+    servingGeneration: result.serving?.generation,
     programmedGeneration: programmed?.generation,
     programmedDigest: programmed?.digest,
     conditions,

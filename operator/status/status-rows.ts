@@ -17,8 +17,8 @@ export const renderTable = (
   locate: Locate = nowhere,
 ): string => {
   const all = [...status.resources.values()].sort(byName)
-  const documents = all.filter(({ verdict }) => verdict.resource.kind === 'ApiSpecification')
-  const realms = all.filter(({ verdict }) => verdict.resource.kind === 'Realm')
+  const documents = all.filter(({ result }) => result.resource.kind === 'ApiSpecification')
+  const realms = all.filter(({ result }) => result.resource.kind === 'Realm')
   const parts = [
     alignColumns([
       ['NAME', ...documentColumns()],
@@ -34,13 +34,16 @@ export const renderTable = (
       ['DATA PLANE', 'STATE', 'READY', 'DOCUMENTS'],
       ...status.dataPlanes.map(planeRow),
     ]),
-    renderFaults(status, locate).join('\n'),
+    renderProblems(status, locate).join('\n'),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
 /** Every fault and warning as a line: place, resource, pointer, message. */
-export const renderFaults = (status: OperatorStatus, locate: Locate = nowhere): readonly string[] =>
+export const renderProblems = (
+  status: OperatorStatus,
+  locate: Locate = nowhere,
+): readonly string[] =>
   [
     ...status.notes.map(noteLine),
     ...[...status.resources.values()].sort(byName).flatMap((each) => resourceLines(each, locate)),
@@ -50,46 +53,46 @@ export const renderFaults = (status: OperatorStatus, locate: Locate = nowhere): 
   ].map(printableLine)
 
 /** `Ready=False Invalid …` of one resource. */
-export const renderResource = ({ verdict, conditions }: ResourceStatus): string => {
+export const renderResource = ({ result, conditions }: ResourceStatus): string => {
   const ready = conditionOf(conditions, 'Ready')
   const words = [
     `Ready=${ready?.status ?? 'Unknown'}`,
     ready?.reason ?? 'Pending',
     ready?.message ?? '',
   ]
-  return printableLine(`${nameOf(verdict)}  ${words.join('  ')}`)
+  return printableLine(`${nameOf(result)}  ${words.join('  ')}`)
 }
 
 const nowhere: Locate = () => undefined
 
 const resourceLines = (status: ResourceStatus, locate: Locate): readonly string[] => {
-  const { verdict, errors, warnings } = status
-  const { resource } = verdict
+  const { result, errors, warnings } = status
+  const { resource } = result
   const placeAt = (pointer: string, within?: number): string => {
     const { origin } = resource
     return origin === undefined ? '' : placeOf({ ...origin, ...locate(resource, pointer, within) })
   }
-  const reference = verdict.resolvedRefs.status === 'False' ? [verdict.resolvedRefs.message] : []
+  const reference = result.resolvedRefs.status === 'False' ? [result.resolvedRefs.message] : []
   return [
     ...errors.map(
       ({ path, code, message, offset }) =>
-        `${placeAt(path, offset)}${nameOf(verdict)} ${path} ${code} ${message}`,
+        `${placeAt(path, offset)}${nameOf(result)} ${path} ${code} ${message}`,
     ),
-    ...reference.map((message) => `${placeAt('')}${nameOf(verdict)} ${message}`),
+    ...reference.map((message) => `${placeAt('')}${nameOf(result)} ${message}`),
     ...warnings.map(
       ({ path, message, offset }) =>
-        `${placeAt(path, offset)}${nameOf(verdict)} ${path} warning: ${message}`,
+        `${placeAt(path, offset)}${nameOf(result)} ${path} warning: ${message}`,
     ),
   ]
 }
 
 const documentRow = (
-  { verdict, conditions, summary }: ResourceStatus,
+  { result, conditions, summary }: ResourceStatus,
   nowMs: number,
 ): readonly string[] => {
   const of = (type: ConditionType): string => conditionOf(conditions, type)?.status ?? 'Unknown'
   const reason = conditionOf(conditions, 'Ready')?.reason ?? 'Pending'
-  const { metadata } = verdict.resource
+  const { metadata } = result.resource
   return [
     shortName(metadata),
     summary?.host ?? '',
@@ -103,12 +106,12 @@ const documentRow = (
   ]
 }
 
-const realmRow = ({ verdict, conditions }: ResourceStatus, nowMs: number): readonly string[] => {
+const realmRow = ({ result, conditions }: ResourceStatus, nowMs: number): readonly string[] => {
   const ready = conditionOf(conditions, 'Ready')
-  const { metadata } = verdict.resource
+  const { metadata } = result.resource
   return [
     shortName(metadata),
-    verdict.id ?? '',
+    result.id ?? '',
     ready?.status ?? 'Unknown',
     ready?.reason ?? 'Pending',
     age(nowMs - metadata.createdAt),
@@ -130,7 +133,7 @@ const noteLine = ({ severity, message, origin, resource, path }: SourceNote): st
 const placeOf = (origin: SourceNote['origin']): string =>
   origin === undefined ? '' : `${origin.file}:${origin.line}:${origin.column} `
 
-const nameOf = ({ resource }: ResourceStatus['verdict']): string =>
+const nameOf = ({ resource }: ResourceStatus['result']): string =>
   `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`
 
 /** As kubectl: the namespace is left out where it is the usual one. */
@@ -144,7 +147,7 @@ const shortName = ({
 
 /** By kind, namespace and name. */
 export const byName = (left: ResourceStatus, right: ResourceStatus): number =>
-  nameOf(left.verdict) < nameOf(right.verdict) ? -1 : 1
+  nameOf(left.result) < nameOf(right.result) ? -1 : 1
 
 const UNITS: readonly (readonly [ms: number, unit: string])[] = [
   [86_400_000, 'd'],

@@ -108,7 +108,7 @@ const answer = async (
     if (READINESS_PATHS.has(path))
       await untilAnswerable({
         url,
-        isPending: async () => isFault(await answerPath(pages, path, query.join('?'))),
+        isPending: async () => isErrorPage(await answerPath(pages, path, query.join('?'))),
         isGone: () => response.destroyed,
       })
     const page = await answerPath(pages, path, query.join('?'))
@@ -142,10 +142,10 @@ const isRejected = (
   steps: readonly Authorize[],
 ): boolean => {
   for (const step of steps) {
-    const verdict = step(request)
-    if (verdict === true) continue
-    const code = verdict.status === 404 ? 'svc.error.not_found' : 'svc.error.forbidden'
-    sendError(response, verdict.status, code, verdict.message ?? '')
+    const rejection = step(request)
+    if (rejection === true) continue
+    const code = rejection.status === 404 ? 'svc.error.not_found' : 'svc.error.forbidden'
+    sendError(response, rejection.status, code, rejection.message ?? '')
     return true
   }
   return false
@@ -165,8 +165,8 @@ const answerPath = async (
   return PAGE_NOT_FOUND
 }
 
-const isFault = (page: Page | typeof PAGE_NOT_FOUND): boolean =>
-  page !== PAGE_NOT_FOUND && 'fault' in page
+const isErrorPage = (page: Page | typeof PAGE_NOT_FOUND): boolean =>
+  page !== PAGE_NOT_FOUND && 'error' in page
 
 const match = (
   pattern: readonly string[],
@@ -186,7 +186,7 @@ const send = (response: ServerResponse, page: Page): void => {
   if ('json' in page) sendJson(response, page.status ?? 200, page.json)
   else if ('text' in page)
     response.writeHead(200, { 'content-type': page.contentType }).end(page.text)
-  else if ('fault' in page) sendError(response, 503, 'svc.error.overloaded', page.fault)
+  else if ('error' in page) sendError(response, 503, 'svc.error.overloaded', page.error)
   else response.writeHead(204).end()
 }
 

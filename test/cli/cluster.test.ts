@@ -102,8 +102,9 @@ describe('applying', () => {
   )
   const failRealms = (type: ResourceType): ApiError | undefined =>
     type.kind === 'Realm' ? away : undefined
-  const resultsOf = (applied: readonly { readonly outcome: ApplyResult }[]): readonly string[] =>
-    applied.map(({ outcome: { result } }) => result)
+  const resultsOf = (
+    applied: readonly { readonly applyResult: ApplyResult }[],
+  ): readonly string[] => applied.map(({ applyResult: { result } }) => result)
 
   it('begins nothing after a failure, and counts each', async () => {
     const api = apiOf(failRealms)
@@ -132,7 +133,7 @@ describe('applying', () => {
       select(manifest('Realm', 'acme', { spec: {} }), manifest('Namespace', 'shop')),
       run,
     )
-    expect(both.map(({ outcome }) => outcome)).toMatchObject([
+    expect(both.map(({ applyResult }) => applyResult)).toMatchObject([
       { result: 'created', isUnchecked: false },
       { result: 'created', isUnchecked: true },
     ])

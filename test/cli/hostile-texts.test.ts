@@ -151,7 +151,7 @@ it('import to stdout and to files writes hostile documents as what they are', as
   )
   for (const text of [run.stdout, files.join('---\n')]) {
     const parsed = parseYaml(text)
-    expect('fault' in parsed ? parsed : JSON.stringify(parsed.documents)).toContain(
+    expect('error' in parsed ? parsed : JSON.stringify(parsed.documents)).toContain(
       JSON.stringify(`orders${HOSTILE}`),
     )
     expect(text).not.toMatch(UNPRINTABLE)

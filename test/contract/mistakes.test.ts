@@ -17,7 +17,7 @@ import { REALM, withMistake } from '../support/mistakes.ts'
 
 const valueOf = (text: string): ValueMap => {
   const parsed = parseYaml(text)
-  if ('fault' in parsed) throw new Error(parsed.fault.message)
+  if ('error' in parsed) throw new Error(parsed.error.message)
   return parsed.documents[0]?.value as ValueMap
 }
 
@@ -61,9 +61,9 @@ const byConditions = (text: string): Found => {
     notes: [],
   }
   const reconciler = new Reconciler({ className: 'svc', compiler: compileAtOnce() })
-  const { verdicts } = reconciler.reconcile(cache)
-  const verdict = verdicts.get('ApiSpecification/default/orders')
-  return shown([...(verdict?.errors ?? []), ...(verdict?.warnings ?? [])])
+  const { results } = reconciler.reconcile(cache)
+  const result = results.get('ApiSpecification/default/orders')
+  return shown([...(result?.errors ?? []), ...(result?.warnings ?? [])])
 }
 
 /** All that it says, as texts. */

@@ -117,9 +117,9 @@ describe('readGatewaySettings', () => {
     [['--node-name', 'ä'], '--node-name: '],
   ])('refuses %j', (argv, message) => {
     const parsed = read(...argv)
-    expect(parsed.kind === 'fault' && parsed.message).toContain(message)
-    expect(parsed.kind === 'fault' && parsed.message).not.toContain('\n')
-    expect(parsed.kind === 'fault' && parsed.message).not.toContain('hush')
+    expect(parsed.kind === 'error' && parsed.message).toContain(message)
+    expect(parsed.kind === 'error' && parsed.message).not.toContain('\n')
+    expect(parsed.kind === 'error' && parsed.message).not.toContain('hush')
   })
 
   it.each([

@@ -90,8 +90,8 @@ const controller = new Controller({
   log,
   onStatus: (status) => {
     for (const each of status.resources.values()) {
-      const { name, namespace } = each.verdict.resource.metadata
-      const { status: is, reason } = each.verdict.accepted
+      const { name, namespace } = each.result.resource.metadata
+      const { status: is, reason } = each.result.accepted
       if (is === 'Unknown' || told.has(name)) continue
       told.add(name)
       say({
@@ -99,7 +99,7 @@ const controller = new Controller({
         namespace,
         accepted: reason,
         status: statusObject(each),
-        before: recordedStatus(each.verdict.resource),
+        before: recordedStatus(each.result.resource),
       })
     }
   },

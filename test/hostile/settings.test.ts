@@ -37,6 +37,6 @@ it.each([
 it('a password in the URL of a data plane is not shown', () => {
   const argv = ['--manifests', '.', '--data-planes', 'http://admin:hunter2@127.0.0.1:1']
   const parsed = readOperatorSettings(argv, {})
-  expect(parsed).toMatchObject({ kind: 'fault', message: expect.stringContaining('127.0.0.1:1') })
+  expect(parsed).toMatchObject({ kind: 'error', message: expect.stringContaining('127.0.0.1:1') })
   expect(JSON.stringify(parsed)).not.toMatch(/admin|hunter2/)
 })

@@ -48,7 +48,7 @@ describe('settings of the operator', () => {
     ],
   ])('%j is a fault', (argv, words) => {
     const parsed = read(...argv)
-    expect(parsed.kind === 'fault' ? parsed.message : parsed.kind).toMatch(words)
+    expect(parsed.kind === 'error' ? parsed.message : parsed.kind).toMatch(words)
   })
 
   it('come from the environment and a file too', () => {

@@ -94,7 +94,7 @@ const anOperator = () => {
   })
   const look = (...resources: readonly Resource[]) => {
     const result = reconciler.reconcile(cacheOf([realm, ...resources]))
-    const statuses = book.update(result.verdicts, [], 1_000)
+    const statuses = book.update(result.results, [], 1_000)
     return { result, status: statuses.get(KEY), conditions: conditionsOf(statuses.get(KEY)) }
   }
   return { compiler, reconciler, told, look }
@@ -131,7 +131,7 @@ describe('a large document', () => {
     const after = look(resource).result
     const atOnce = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, resource]))
     expect(after.desired.documents.get('orders')).toEqual(atOnce.desired.documents.get('orders'))
-    expect(after.verdicts.get(KEY)).toEqual(atOnce.verdicts.get(KEY))
+    expect(after.results.get(KEY)).toEqual(atOnce.results.get(KEY))
     expect(compiler.asked).toHaveLength(1)
   })
 
@@ -208,8 +208,8 @@ describe('a large document', () => {
     look(orders({ meta: { large: true, broken: true } }))
     await compiler.finish()
     const { status } = look(orders({ meta: { large: true, broken: true } }))
-    expect(status?.verdict.accepted).toMatchObject({ status: 'False', reason: 'TooExpensive' })
-    expect(status?.verdict.quarantined).toBeUndefined()
+    expect(status?.result.accepted).toMatchObject({ status: 'False', reason: 'TooExpensive' })
+    expect(status?.result.quarantined).toBeUndefined()
   })
 })
 
@@ -224,8 +224,8 @@ describe('a document that is too expensive', () => {
       Ready: 'False TooExpensive 1',
       Stalled: 'True TooExpensive 1',
     })
-    if (status?.verdict.quarantined === undefined) throw new Error('it is not in quarantine')
-    return { quarantined: status.verdict.quarantined, status: statusObject(status) }
+    if (status?.result.quarantined === undefined) throw new Error('it is not in quarantine')
+    return { quarantined: status.result.quarantined, status: statusObject(status) }
   }
 
   it('is not compiled again after a restart: its status tells', async () => {
@@ -306,9 +306,9 @@ describe('a restart', () => {
     const documents = [orders(LARGE, { status }), small]
     expect(reconciler.prepare(cacheOf([realm, ...documents]))).toBe(false)
     await compiler.finish()
-    const { verdicts } = reconciler.reconcile(cacheOf(documents))
+    const { results } = reconciler.reconcile(cacheOf(documents))
     const key = resourceKey('ApiSpecification', 'default', 'small')
-    expect(verdicts.get(key)?.resolvedRefs.reason).toBe('RealmNotFound')
+    expect(results.get(key)?.resolvedRefs.reason).toBe('RealmNotFound')
   })
 
   it('keeps what data planes hold of a changed document, and looks for no older text of it yet', async () => {
@@ -378,7 +378,7 @@ describe('many small documents that one edit concerns', () => {
     expect([new Set(compiled).size, told]).toEqual([20, []])
     const atOnce = new Reconciler({ className: 'svc' }).reconcile(cache)
     expect(new Map(last.desired.documents)).toEqual(new Map(atOnce.desired.documents))
-    expect([...last.verdicts.values()]).toEqual([...atOnce.verdicts.values()])
+    expect([...last.results.values()]).toEqual([...atOnce.results.values()])
   })
 
   it('take turns with those of other namespaces, whose edits do not wait for them', async () => {

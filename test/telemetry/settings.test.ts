@@ -204,11 +204,11 @@ describe('parseSettings', () => {
 
   it('a flag that may be repeated needs a value, and is unknown where there is none', () => {
     expect(parseSettings(WITH_OPERANDS, ['-H'], {}, noFile)).toEqual({
-      kind: 'fault',
+      kind: 'error',
       message: '-H: a value must follow',
     })
     expect(parse(['stop', '-H', 'x'])).toEqual({
-      kind: 'fault',
+      kind: 'error',
       message: expect.stringMatching(/-H: unknown setting/),
     })
   })
@@ -265,7 +265,7 @@ describe('a fault is one line that names its source', () => {
     [[], { SVC_THING_CONFIG: '/no' }, 'SVC_THING_CONFIG: cannot read the file: ENOENT: /no'],
     [['--config', '/no'], {}, '--config: cannot read the file: ENOENT: /no'],
   ])('%j %j', (argv, env, message) => {
-    expect(parse(argv, env)).toEqual({ kind: 'fault', message })
+    expect(parse(argv, env)).toEqual({ kind: 'error', message })
   })
 
   it.each([
@@ -279,7 +279,7 @@ describe('a fault is one line that names its source', () => {
     ['just text', 'f: expected a map of settings'],
     ['a: &x 1\nb: *x', '--config: cannot read the file: Alias resolution is disabled'],
   ])('file %j', (text, message) => {
-    expect(valuesOf(['--config', 'f'], {}, () => text)).toEqual({ kind: 'fault', message })
+    expect(valuesOf(['--config', 'f'], {}, () => text)).toEqual({ kind: 'error', message })
   })
 
   it('YAML that is none', () => {
@@ -338,7 +338,7 @@ describe('what people read', () => {
     expect(Object.keys(commands)).not.toHaveLength(0)
     expect(renderHelp(bare)).not.toContain('judge')
     expect(renderSettingsMarkdown(reasoned(bare))).not.toContain('judge')
-    expect(parseSettings(bare, ['stop'], {}, noFile).kind).toBe('fault')
+    expect(parseSettings(bare, ['stop'], {}, noFile).kind).toBe('error')
   })
 })
 

@@ -51,8 +51,8 @@ const say = (words) => {
 
 /** Shows the view that the address names, from its begin. */
 const open = async () => {
-  const { view: asked, parameters } = readHash(location.hash)
-  const name = Object.hasOwn(VIEWS, asked) ? asked : FIRST_VIEW
+  const { view: requested, parameters } = readHash(location.hash)
+  const name = Object.hasOwn(VIEWS, requested) ? requested : FIRST_VIEW
   shown.ending.abort()
   const ending = new AbortController()
   const focused = name === shown.name ? document.activeElement?.id : 'main'

@@ -42,7 +42,7 @@ const COLUMNS = [
     title: 'Sessions with the router',
     cell: ({ sessions, troubles }) => [
       sessionsText(sessions),
-      ...troubles.map((trouble) => element('small', {}, trouble)),
+      ...troubles.map((text) => element('small', {}, text)),
     ],
   },
   {

@@ -54,7 +54,7 @@ export class LoadedState {
     this.bootId = state.bootId
     this.gatewayVersion = state.gatewayVersion
     this.upstreams =
-      state.upstreams === undefined ? NO_TROUBLES : new Map(Object.entries(state.upstreams))
+      state.upstreams === undefined ? NONE_UNHEALTHY : new Map(Object.entries(state.upstreams))
     this.manager = state.manager
     this.epoch = state.epoch
     this.rootDigest = state.rootDigest
@@ -178,7 +178,7 @@ const noEdits = (): PendingEdits => ({ documents: new Map(), realms: new Map() }
 
 const NONE: ReadonlyMap<string, DesiredDocument> = new Map()
 
-const NO_TROUBLES: ReadonlyMap<string, UpstreamTrouble> = new Map()
+const NONE_UNHEALTHY: ReadonlyMap<string, UpstreamTrouble> = new Map()
 
 type Specs = ReadonlyMap<string, SpecState>
 

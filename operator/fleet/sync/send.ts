@@ -196,7 +196,7 @@ interface Taking extends Sending {
 const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   const { loaded, memory, context } = taking
   loaded.rootDigest = reply.rootDigest
-  const items = itemsAskedFor(batch, reply)
+  const items = requestedItems(batch, reply)
   const answered: Answered = (kind, id) => {
     const item = items[kind].get(id)
     // If the response leaves out what was sent, the result is not known.
@@ -214,7 +214,7 @@ const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
 }
 
 /** Ignores items about anything that is not in the batch. */
-const itemsAskedFor = (
+const requestedItems = (
   batch: Batch,
   { items }: SyncReply,
 ): Readonly<Record<SyncItem['kind'], ReadonlyMap<string, SyncItem>>> => {

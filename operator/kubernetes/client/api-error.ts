@@ -26,7 +26,7 @@ export const errorFromResponse = ({ type, status, retryAfter, body }: FailedResp
   const reason = causes.some((cause) => cause.reason === TOO_LARGE_VERSION)
     ? TOO_LARGE_VERSION
     : textAt(answered, 'reason')
-  const message = isSecret ? fieldsAtFault(causes) : textAt(answered, 'message')
+  const message = isSecret ? invalidFields(causes) : textAt(answered, 'message')
   const words = message === '' ? 'the API server gave no reason' : message
   const about = words.includes(type.plural) ? '' : `${type.plural}: `
   return new ApiError(`${about}${words.slice(0, LONGEST_MESSAGE)} (HTTP ${status})`, {
@@ -41,7 +41,7 @@ export const errorFromResponse = ({ type, status, retryAfter, body }: FailedResp
 const isUnquotable = (type: ResourceType, status: number): boolean =>
   type.group === '' && type.plural === 'secrets' && (status === 400 || status === 422)
 
-const fieldsAtFault = (causes: readonly ApiErrorCause[]): string => {
+const invalidFields = (causes: readonly ApiErrorCause[]): string => {
   const fields = causes.map(({ field }) => field)
   return `the API server rejects the Secret${fields.length === 0 ? '' : ` for ${fields.slice(0, 5).join(', ')}`}`
 }

@@ -45,7 +45,7 @@ export const watchCall = (type: ResourceType, options: WatchOptions): ApiCall =>
     timeoutSeconds,
   })
   const path = collectionPath(type, namespace) + query
-  return { ...asking(type, 'watch'), lane: 'watch', path }
+  return { ...asking(type, 'watch'), pool: 'watch', path }
 }
 
 export const createCall = (type: ResourceType, namespace: string, object: ValueMap): ApiCall => ({
@@ -104,11 +104,11 @@ const asking = (
   type: ResourceType,
   verb: 'get' | 'list' | 'watch',
   namespace = '',
-): Pick<ApiCall, 'type' | 'verb' | 'method' | 'lane' | 'group'> => ({
+): Pick<ApiCall, 'type' | 'verb' | 'method' | 'pool' | 'group'> => ({
   type,
   verb,
   method: 'GET',
-  lane: laneOf(type),
+  pool: poolOf(type),
   // Documents decide how many of these are looked up, so each namespace gets its share.
   ...(REFERRED.has(type) && namespace !== '' && { group: namespace }),
   // Finding the Pods of a Service is less urgent than reading the parts of documents; no namespace has a slash in its
@@ -122,14 +122,14 @@ const BALANCED: ReadonlySet<ResourceType> = new Set([TYPES.services, TYPES.endpo
 const writing = (
   type: ResourceType,
   object: ValueMap,
-): Pick<ApiCall, 'type' | 'lane' | 'body'> => ({
+): Pick<ApiCall, 'type' | 'pool' | 'body'> => ({
   type,
-  lane: laneOf(type),
+  pool: poolOf(type),
   body: JSON.stringify(object),
 })
 
 /** A Lease that is not renewed in time is lost: its calls never wait behind a thousand writes of status. */
-const laneOf = (type: ResourceType): 'shared' | 'own' =>
+const poolOf = (type: ResourceType): 'shared' | 'own' =>
   type.group === 'coordination.k8s.io' ? 'own' : 'shared'
 
 const under = ({ subresource }: WriteOptions): string =>

@@ -98,13 +98,13 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
 
   return {
     get: async (type, name) => ask(getCall(type, name)),
-    list: async (type, asked, signal) => {
-      const call = { ...listCall(type, asked), signal: signalOf(signal) }
+    list: async (type, params, signal) => {
+      const call = { ...listCall(type, params), signal: signalOf(signal) }
       return readList(type, await requester.json(call))
     },
-    watch: (type, asked, signal) => {
-      const call = { ...watchCall(type, asked), signal: signalOf(signal) }
-      return watch(requester, call, asked.onOpen)
+    watch: (type, params, signal) => {
+      const call = { ...watchCall(type, params), signal: signalOf(signal) }
+      return watch(requester, call, params.onOpen)
     },
     create: async (type, namespace, object) => ask(createCall(type, namespace, object)),
     replace: async (type, name, object) => ask(replaceCall(type, name, object)),

@@ -63,7 +63,7 @@ export const createRequester = (options: RequesterOptions): Requester => {
   ): Promise<T> => {
     for (let tries = 1; ; tries += 1) {
       try {
-        if (call.lane === 'shared') await options.limiter.admit(call.signal, call.group)
+        if (call.pool === 'shared') await options.limiter.admit(call.signal, call.group)
         const result = await attempt(options, call, read)
         reachability.answered()
         return result

@@ -30,7 +30,7 @@ export interface WireRequest {
   readonly contentType?: string
   readonly body?: string
   /** `shared`: one of a few connections. `own`: never waits for one. `watch`: as `own`, for a long response. */
-  readonly lane: 'shared' | 'own' | 'watch'
+  readonly pool: 'shared' | 'own' | 'watch'
   readonly signal: AbortSignal
 }
 
@@ -78,8 +78,8 @@ export const createTransport = (options: TransportOptions): Transport => {
   return {
     send: (request, credentials) => {
       const { shared, own } = poolsFor(credentials)
-      const { method, path, body, lane, signal, accept = 'application/json' } = request
-      return (lane === 'shared' ? shared : own).request({
+      const { method, path, body, pool, signal, accept = 'application/json' } = request
+      return (pool === 'shared' ? shared : own).request({
         origin,
         path: prefix + path,
         method,
@@ -91,8 +91,8 @@ export const createTransport = (options: TransportOptions): Transport => {
         },
         body: body ?? null,
         signal,
-        headersTimeout: lane === 'own' ? timeouts.ownResponseMs : timeouts.responseMs,
-        bodyTimeout: bodyTimeoutOf(lane, timeouts),
+        headersTimeout: pool === 'own' ? timeouts.ownResponseMs : timeouts.responseMs,
+        bodyTimeout: bodyTimeoutOf(pool, timeouts),
       })
     },
     renew: () => {
@@ -110,9 +110,9 @@ export const createTransport = (options: TransportOptions): Transport => {
   }
 }
 
-const bodyTimeoutOf = (lane: WireRequest['lane'], timeouts: Timeouts): number => {
-  if (lane === 'watch') return timeouts.watchSilenceMs
-  return lane === 'own' ? timeouts.ownResponseMs : timeouts.responseMs
+const bodyTimeoutOf = (pool: WireRequest['pool'], timeouts: Timeouts): number => {
+  if (pool === 'watch') return timeouts.watchSilenceMs
+  return pool === 'own' ? timeouts.ownResponseMs : timeouts.responseMs
 }
 
 /** Requests under way on the old connections end there: a watch within minutes. */
@@ -149,8 +149,8 @@ const openPools = (
 /** Marks the error of a connection that ended before it was established. */
 const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
   const open = buildConnector(options)
-  return (asked, callback) => {
-    open(asked, (...results) => {
+  return (options, callback) => {
+    open(options, (...results) => {
       const [error] = results
       if (error === null) callback(...results)
       else callback(unconnected(error), null)

@@ -4,20 +4,20 @@
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { EventFacts } from './object.ts'
 
-interface Allowance {
+interface Rate {
   /** Most at once. */
   readonly burst: number
   /** After a burst, one Event is allowed in this time. */
   readonly refillMs: number
 }
 
-interface Allowances {
-  readonly object: Allowance
+interface Rates {
+  readonly object: Rate
   /** For all objects of a namespace together: larger, so that no object can use it up alone. */
-  readonly namespace: Allowance
+  readonly namespace: Rate
 }
 
-const ALLOWANCES: Readonly<Record<EventFacts['type'], Allowances>> = {
+const RATES: Readonly<Record<EventFacts['type'], Rates>> = {
   // Thirty bad edits within a minute.
   Warning: {
     object: { burst: 30, refillMs: 60_000 },
@@ -35,8 +35,8 @@ export type Full = 'object' | 'namespace'
 /** Whether an Event may be sent now; one that may not consumes nothing. */
 export class EventLimit {
   readonly #buckets = {
-    Warning: bucketsOf(ALLOWANCES.Warning),
-    Normal: bucketsOf(ALLOWANCES.Normal),
+    Warning: bucketsOf(RATES.Warning),
+    Normal: bucketsOf(RATES.Normal),
   }
 
   /** @returns undefined: the Event may be sent */
@@ -64,15 +64,15 @@ const MAX_BUCKETS = 4096
 
 /** Drops buckets without recent Events, so that it stays small. */
 class Buckets {
-  readonly #allowance: Allowance
+  readonly #rate: Rate
   readonly #buckets = new BoundedMap<string, Bucket>(MAX_BUCKETS)
 
-  constructor(allowance: Allowance) {
-    this.#allowance = allowance
+  constructor(rate: Rate) {
+    this.#rate = rate
   }
 
   refilled(key: string, nowMs: number): Bucket {
-    const { burst, refillMs } = this.#allowance
+    const { burst, refillMs } = this.#rate
     const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs }
     const gained = Math.max(0, nowMs - atMs) / refillMs
     const bucket = { tokens: Math.min(burst, tokens + gained), atMs: nowMs }
@@ -84,7 +84,7 @@ class Buckets {
 const bucketsOf = ({
   object,
   namespace,
-}: Allowances): { readonly objects: Buckets; readonly namespaces: Buckets } => ({
+}: Rates): { readonly objects: Buckets; readonly namespaces: Buckets } => ({
   objects: new Buckets(object),
   namespaces: new Buckets(namespace),
 })

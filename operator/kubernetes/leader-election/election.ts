@@ -225,7 +225,7 @@ class LeaseElection implements LeaseLeadership {
       return delayMs
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      this.#distrustLastWrite()
+      this.#invalidateLastWrite()
       this.#noteFailure(error)
       // However long the server asks us to wait: a renewal must be tried while the Lease is ours.
       const longestMs = this.#term === undefined ? LONGEST_WAIT_MS : 2 * retryMs
@@ -343,7 +343,7 @@ class LeaseElection implements LeaseLeadership {
     }
   }
 
-  #distrustLastWrite(): void {
+  #invalidateLastWrite(): void {
     if (this.#lastWrite !== 'none') this.#lastWrite = 'unknown'
   }
 

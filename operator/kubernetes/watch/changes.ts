@@ -21,7 +21,7 @@ export interface ChangesOptions {
 }
 
 export const createChanges = ({ onChange, publish, log }: ChangesOptions): Changes => {
-  const tellListener = guarded(onChange, (error) => {
+  const notifyListener = guarded(onChange, (error) => {
     log.error('a listener failed', { error })
   })
   let noted: NodeJS.Immediate | undefined
@@ -34,7 +34,7 @@ export const createChanges = ({ onChange, publish, log }: ChangesOptions): Chang
 
   const notify = (): void => {
     forget()
-    if (!isStopped) tellListener()
+    if (!isStopped) notifyListener()
   }
 
   return {

@@ -51,7 +51,7 @@ export const recover = async (
 ): Promise<void> => {
   const { clock, failureState, log, backOff } = options
   const failure = asApiError(error, log)
-  const { reason, retryAfterMs: askedMs } = failure
+  const { reason, retryAfterMs: requestedMs } = failure
   const wasWatching = progress.isWatching
   progress.isWatching = false
   progress.isVerified = false
@@ -64,7 +64,12 @@ export const recover = async (
   failureState.fail(failure)
   // As long as the API server asks for, within reason.
   const waitMs = backOffMs(progress.failures, backOff, clock.random())
-  await waitFor(Math.max(waitMs, Math.min(askedMs ?? 0, backOff.capMs)), options, progress, signal)
+  await waitFor(
+    Math.max(waitMs, Math.min(requestedMs ?? 0, backOff.capMs)),
+    options,
+    progress,
+    signal,
+  )
 }
 
 /** Watches that are woken together do not all ask at the same moment. */

@@ -9,7 +9,7 @@ import { readHostName } from '../../../language/service-name.ts'
 import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 
 export type DestinationPolicy =
   | { readonly may: 'any' }
@@ -31,7 +31,7 @@ export interface DestinationOptions {
 
 export class DestinationPolicies {
   readonly #options: DestinationOptions
-  readonly #known = new Memo<DestinationPolicy>()
+  readonly #known = new ComputedCache<DestinationPolicy>()
   #names: ReadonlySet<string> = new Set()
 
   constructor(options: DestinationOptions) {
@@ -113,7 +113,7 @@ export const destinationProblems = (
 ): readonly Problem[] => {
   if (policy.may === 'any') return []
   return forwardHosts.flatMap(({ path, host }) => {
-    const message = faultOf(policy, host, isSelecting)
+    const message = rejectionOf(policy, host, isSelecting)
     return message === undefined ? [] : [{ code: 'invalid_value' as const, path, message }]
   })
 }
@@ -154,7 +154,7 @@ const constantHost = (template: Template): string | undefined => {
 
 type Own = Extract<DestinationPolicy, { readonly may: 'own' }>
 
-const faultOf = (
+const rejectionOf = (
   { namespace, clusterDomain, isNamespace }: Own,
   host: string,
   isSelecting: boolean,

@@ -6,7 +6,7 @@ import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
 import { closenessOf, coversHosts, isWildcard, listEntries } from './host-entries.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 
 export type HostGrant =
   | { readonly may: 'any' }
@@ -17,7 +17,7 @@ export type HostGrant =
 
 export class HostGrants {
   readonly #wildcardNamespaces: 'all' | ReadonlySet<string>
-  readonly #listed = new Memo<HostGrant>()
+  readonly #listed = new ComputedCache<HostGrant>()
 
   constructor(wildcardNamespaces: 'all' | readonly string[]) {
     this.#wildcardNamespaces =

@@ -51,14 +51,14 @@ export type DocumentResult =
     }
 
 export const compileDocument: CompileWork<DocumentResult> = (task, bounds) => {
-  const outcome = compile(task.document, environmentOf(task), bounds)
-  const problemsBefore = 'problems' in outcome ? outcome.problems : []
+  const compilation = compile(task.document, environmentOf(task), bounds)
+  const problemsBefore = 'problems' in compilation ? compilation.problems : []
   const { problems, warnings } = refuseFailing({
     problems: problemsBefore,
-    warnings: outcome.warnings,
+    warnings: compilation.warnings,
   })
-  if ('problems' in outcome || problems.length > 0) return { problems, warnings }
-  const { compiled } = outcome
+  if ('problems' in compilation || problems.length > 0) return { problems, warnings }
+  const { compiled } = compilation
   const { id, realmUri, host, hosts } = compiled
   const claims = claimsOf(compiled)
   const forwardHosts = forwardHostsOf(compiled)
@@ -101,7 +101,7 @@ export interface DocumentCompiler {
   /** False: what may wait does so, until the creator of the compiler is notified. */
   hasTime(): boolean
   /** Waits for the result. */
-  outcome(request: DocumentRequest): Promise<DocumentResult>
+  compileToEnd(request: DocumentRequest): Promise<DocumentResult>
   /** Whether a version that data planes have loaded is being compiled. */
   isAwaitingServing(): boolean
   /** Cancels what waits for any other key. */
@@ -125,7 +125,7 @@ export const compileAtOnce = (maxRoutes: number = MAX_ROUTES): DocumentCompiler 
   return {
     compile: compileNow,
     hasTime: () => true,
-    outcome: (request) => Promise.resolve(compileNow(request)),
+    compileToEnd: (request) => Promise.resolve(compileNow(request)),
     isAwaitingServing: () => false,
     retain: () => undefined,
   }

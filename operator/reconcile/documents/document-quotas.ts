@@ -7,7 +7,7 @@ import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import type { Found } from '../../resource/secret-value.ts'
 import type { LastGood } from './last-good.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
 import {
   type Amounts,
@@ -28,7 +28,7 @@ export interface DocumentFacts {
 
 export class DocumentQuotas {
   readonly #registry = new QuotaRegistry()
-  readonly #claims = new Memo<QuotaClaim>()
+  readonly #claims = new ComputedCache<QuotaClaim>()
 
   put(key: string, resource: ApiSpecificationResource, facts: DocumentFacts): void {
     const { metadata, programmed, checked } = resource

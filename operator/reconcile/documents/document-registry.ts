@@ -13,16 +13,16 @@ import {
   type Specifications,
   type ValidationOptions,
 } from './document-validations.ts'
-import { clashText, placeOf, type ValidatedDocument, verdictAt } from './validated-document.ts'
+import { clashText, placeOf, type ValidatedDocument, resultAt } from './validated-document.ts'
 import { LastGoodVersions } from './last-good.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import { mayDocumentBeHeld } from '../may-be-held.ts'
 import type { MissingVersion } from './missing-version.ts'
 import { previewDocument, type PreviewContext } from './preview-document.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { ResourceChanges, ValidationContext } from '../validation-context.ts'
 import { KeptIds } from '../claims/kept-ids.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 export interface ValidatedDocuments {
   /** id → the version that is to be sent. The same map where nothing has changed. */
@@ -32,7 +32,7 @@ export interface ValidatedDocuments {
   /** Ids without a version to send, but with a resource that may have brought them into service. */
   readonly kept: ReadonlySet<string>
   /** The same map where nothing changed. */
-  readonly verdicts: ReadonlyMap<string, Verdict>
+  readonly results: ReadonlyMap<string, ResourceResult>
   /** Resources whose id is not known. */
   readonly nameless: readonly ApiSpecificationResource[]
   /** The same list where nothing changed. */
@@ -46,8 +46,8 @@ export class DocumentRegistry {
   readonly #resolution: ClaimResolution
   readonly #lastGood: LastGoodVersions
   readonly #keptIds = new KeptIds<ApiSpecificationResource>(mayDocumentBeHeld)
-  readonly #verdictMemo = new Memo<Verdict>()
-  #verdicts: ReadonlyMap<string, Verdict> = new Map()
+  readonly #resultCache = new ComputedCache<ResourceResult>()
+  #results: ReadonlyMap<string, ResourceResult> = new Map()
   readonly #compiler: DocumentCompiler
   #isSettled = false
 
@@ -82,7 +82,7 @@ export class DocumentRegistry {
     for (const key of this.#resolution.ousted) this.#lastGood.revoke(key)
     this.#lastGood.settle(touched.ids, { ownerOf, documents })
     const moved = this.#lastGood.takeTouched()
-    this.#verdicts = edited(this.#verdicts, this.#newVerdicts(touched, [...changed, ...moved]))
+    this.#results = edited(this.#results, this.#newResults(touched, [...changed, ...moved]))
     for (const id of touched.ids) this.#keptIds.update(id, ownerOf(id), documents.has(id))
     const revoked = this.#revokedIds()
     for (const id of revoked) this.#keptIds.revoke(id)
@@ -93,7 +93,7 @@ export class DocumentRegistry {
       served: documents,
       revoked,
       kept: this.#keptIds.keepOpen((id) => owners.claimantsOf(id)),
-      verdicts: this.#verdicts,
+      results: this.#results,
       nameless: owners.claimantsOf('').map(({ resource }) => resource),
       missing: this.#lastGood.missing(this.#unserved(), ownerOf, context.cache),
     }
@@ -126,12 +126,12 @@ export class DocumentRegistry {
     return this.#validations.usedBy(namespace)
   }
 
-  /** The verdict on a resource if it were created or changed now; nothing is remembered. */
+  /** The result for a resource if it were created or changed now; nothing is remembered. */
   preview(
     resource: ApiSpecificationResource,
     context: PreviewContext,
     compiler: CompileOne,
-  ): Verdict | undefined {
+  ): ResourceResult | undefined {
     if (!this.#isSettled) return undefined
     const standing = {
       resolution: this.#resolution,
@@ -162,17 +162,20 @@ export class DocumentRegistry {
   }
 
   /** @param changed keys of documents that were validated again or whose serving version has changed */
-  #newVerdicts(touched: Touched, changed: readonly string[]): Map<string, Verdict | undefined> {
+  #newResults(
+    touched: Touched,
+    changed: readonly string[],
+  ): Map<string, ResourceResult | undefined> {
     const keys = new Set([...changed, ...touched.keys])
     const { owners } = this.#resolution
     for (const id of touched.ids) for (const { key } of owners.claimantsOf(id)) keys.add(key)
-    return new Map(Array.from(keys, (key) => [key, this.#verdict(key)]))
+    return new Map(Array.from(keys, (key) => [key, this.#result(key)]))
   }
 
-  #verdict(key: string): Verdict | undefined {
+  #result(key: string): ResourceResult | undefined {
     const validated = this.#validations.get(key)
     if (validated === undefined) {
-      this.#verdictMemo.forget(key)
+      this.#resultCache.forget(key)
       return undefined
     }
     const { resource, read, validation } = validated
@@ -183,8 +186,8 @@ export class DocumentRegistry {
     const isRevoked = lastGood === undefined && this.#lastGood.revoked.has(key)
     const own = [resource, read, validation, owner?.resource, lastGood, isRevoked]
     const inputs = [...own, isHostLost, isEntangled]
-    return this.#verdictMemo.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
-      verdictAt(validated, place, { lastGood, isRevoked }),
+    return this.#resultCache.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
+      resultAt(validated, place, { lastGood, isRevoked }),
     )
   }
 

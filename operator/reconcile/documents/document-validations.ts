@@ -7,7 +7,7 @@ import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts
 import { confinementOf } from '../claims/destination-policies.ts'
 import { mayClaimNothing } from '../claims/host-grants.ts'
 import { FailedResources, type OnFailure } from '../failed-resources.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { ResourceChanges, ValidationContext } from '../validation-context.ts'
 import type { DocumentCompiler } from './compile-document.ts'
@@ -36,10 +36,10 @@ export interface ValidationOptions {
 
 export class DocumentValidations {
   readonly #options: ValidationOptions
-  readonly #reads = new Memo<ReadDocument>()
-  readonly #validations = new Memo<ApiSpecificationValidation>()
+  readonly #reads = new ComputedCache<ReadDocument>()
+  readonly #validations = new ComputedCache<ApiSpecificationValidation>()
   /** With warnings that depend on the users of a realm. */
-  readonly #requirements = new Memo<ApiSpecificationValidation>()
+  readonly #requirements = new ComputedCache<ApiSpecificationValidation>()
   readonly #index = new DocumentIndex()
   readonly #quotas = new DocumentQuotas()
   readonly #failures: FailedResources<ApiSpecificationResource>
@@ -126,7 +126,8 @@ export class DocumentValidations {
 
   /** @returns whether it was there */
   #forget(key: string): boolean {
-    for (const memo of [this.#reads, this.#validations, this.#requirements]) memo.forget(key)
+    for (const computed of [this.#reads, this.#validations, this.#requirements])
+      computed.forget(key)
     this.#index.forget(key)
     this.#quotas.forget(key)
     this.#pending.delete(key)

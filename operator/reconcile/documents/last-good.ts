@@ -15,7 +15,7 @@ import {
   withholdAsRecorded,
 } from './make-document.ts'
 import { wasSent } from '../may-be-held.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import type { MissingVersion } from './missing-version.ts'
 import type { Claimant } from '../claims/owners.ts'
 import { readVariables, variableInputs } from './read-variables.ts'
@@ -55,7 +55,7 @@ export class LastGoodVersions {
   readonly #touched = new Set<string>()
   /** By key of the resource. */
   readonly #revoked = new Map<string, RevokedVersion>()
-  readonly #missing = new Memo<MissingVersion>()
+  readonly #missing = new ComputedCache<MissingVersion>()
   #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
   #list: readonly MissingVersion[] = []
 

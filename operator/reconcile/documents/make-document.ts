@@ -114,7 +114,7 @@ export const remakeDocument = async (
   )
   if (fitting === undefined) return undefined
   const { namespace } = resource.metadata
-  const compilation = await compiler.outcome({
+  const compilation = await compiler.compileToEnd({
     key,
     namespace,
     document,

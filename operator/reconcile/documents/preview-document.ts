@@ -1,4 +1,4 @@
-// Makes the verdict that a document which is about to be stored will get, by the rules of reconciling. Remembers nothing,
+// Makes the result that a document which is about to be stored will get, by the rules of reconciling. Remembers nothing,
 // and looks at those of the other documents alone that name its id, or want its hosts and paths.
 
 import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts'
@@ -12,16 +12,16 @@ import {
   NO_CLASHES,
   placeOf,
   type Stand,
-  verdictAt,
+  resultAt,
 } from './validated-document.ts'
 import type { LastGood } from './last-good.ts'
 import { type Claimant, ownersOf } from '../claims/owners.ts'
 import { amountsOf } from '../quotas/quota-amounts.ts'
-import { quotaVerdict, type QuotaUse } from '../quotas/quota-verdict.ts'
+import { quotaRejection, type QuotaUse } from '../quotas/quota-rejection.ts'
 import { readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables } from './read-variables.ts'
 import type { ValidationContext } from '../validation-context.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 /** The documents as they were last settled. */
 export interface DocumentStanding {
@@ -41,7 +41,7 @@ export const previewDocument = (
   preview: PreviewContext,
   standing: DocumentStanding,
   compiler: CompileOne,
-): Verdict => {
+): ResourceResult => {
   const { cache, access, grant, destinations } = preview
   const key = keyOf(resource)
   const { namespace, uid } = resource.metadata
@@ -73,7 +73,7 @@ export const previewDocument = (
   }
   const validated = toValidatedDocument(own)
   const { stand, ownerOf } = standWith(validated, standing.resolution)
-  return verdictAt(validated, placeOf(validated, stand, ownerOf), { lastGood, isRevoked: false })
+  return resultAt(validated, placeOf(validated, stand, ownerOf), { lastGood, isRevoked: false })
 }
 
 /** Others may come first: then the condition says something else. */
@@ -92,7 +92,7 @@ const quotaCondition = (
   const before =
     stored !== undefined && 'document' in stored ? amountsOf(stored.document, variables) : undefined
   const wanted = amountsOf(read.document, variables)
-  return wanted && quotaVerdict(quotaUse, wanted, before)
+  return wanted && quotaRejection(quotaUse, wanted, before)
 }
 
 type Owners = ReadonlyMap<string, ValidatedDocument | undefined>

@@ -92,10 +92,10 @@ const fromConfigMap = (
   }
 }
 
-const unfit = ({ pointer, words = '' }: DocumentPlace, fault: string): Problem => ({
+const unfit = ({ pointer, words = '' }: DocumentPlace, message: string): Problem => ({
   code: 'invalid_value',
   path: pointer,
-  message: `${words} ${fault}`,
+  message: `${words} ${message}`,
 })
 
 const named = (document: ValueMap, place: DocumentPlace): ReadDocument => {

@@ -44,11 +44,11 @@ import type { RealmAccess } from '../realms/realm-access.ts'
 import { ANY_REALM, makeDocument, type Restrictions } from './make-document.ts'
 import { type DocumentPlace, type ReadDocument, relocate } from './read-document.ts'
 import type { SecretVariables } from './read-variables.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 import { credentialsRefused, withheldProblems } from './withheld-credentials.ts'
 
 export interface ApiSpecificationValidation extends Pick<
-  Verdict,
+  ResourceResult,
   | 'accepted'
   | 'resolvedRefs'
   | 'found'

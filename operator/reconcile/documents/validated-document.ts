@@ -1,19 +1,19 @@
 // Derives from a document that was validated by itself the id that it claims and, once all claims are resolved, the
-// verdict on it. Pure: `claim-resolution.ts` resolves the claims.
+// result for it. Pure: `claim-resolution.ts` resolves the claims.
 
 import { type Clash, conflictProblem } from '../../../language/routes/conflicts.ts'
 import type { Problem } from '../../../language/problem.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { NewCondition } from '../../resource/condition.ts'
 import { type ApiSpecificationResource, isPaused } from '../../resource/resource.ts'
-import { documentVerdict } from './document-verdict.ts'
+import { documentResult } from './document-result.ts'
 import type { HostClaimant, LostHosts } from '../claims/host-owners.ts'
 import type { ApiSpecificationValidation } from './validate-api-specification.ts'
 import type { LastGood } from './last-good.ts'
 import type { Claimant } from '../claims/owners.ts'
 import type { ReadDocument } from './read-document.ts'
 import type { Applicant } from '../claims/settlement.ts'
-import type { Serving, Verdict } from '../verdict.ts'
+import type { Serving, ResourceResult } from '../resource-result.ts'
 
 export interface ValidatedDocument
   extends Claimant<ApiSpecificationResource>, HostClaimant, Applicant {
@@ -86,12 +86,12 @@ export const placeOf = (
   return { isOwner, owner, isHostLost, isEntangled, lost, winners }
 }
 
-export const verdictAt = (
+export const resultAt = (
   { resource, id, read, validation, isHeld }: ValidatedDocument,
   { isOwner, owner, isHostLost, isEntangled, lost, winners }: Place,
   { lastGood, isRevoked }: Served,
-): Verdict =>
-  documentVerdict(resource, validation, {
+): ResourceResult =>
+  documentResult(resource, validation, {
     id: lastGood?.document.id ?? id,
     servingRealmUri: lastGood?.document.realmUri,
     ...('document' in read && { host: read.host, realmUri: read.realmUri }),

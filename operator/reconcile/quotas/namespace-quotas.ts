@@ -3,7 +3,7 @@
 
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import { type Amounts, NOTHING, type QuotaName } from './quota-amounts.ts'
 
 export interface Quota {
@@ -14,7 +14,7 @@ export interface Quota {
 
 export class NamespaceQuotas {
   readonly #usual: Quota
-  readonly #annotated = new Memo<Quota>()
+  readonly #annotated = new ComputedCache<Quota>()
 
   /** @param limits for what the annotation of a Namespace does not say */
   constructor(limits: Amounts) {

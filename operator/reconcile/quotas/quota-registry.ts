@@ -3,7 +3,7 @@
 
 import type { NewCondition } from '../../resource/condition.ts'
 import { byAge, type Resource } from '../../resource/resource.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import type { Quota } from './namespace-quotas.ts'
 import {
   type Amounts,
@@ -58,7 +58,7 @@ export class QuotaRegistry {
   /**
    * Words stay while the reason does: others come and go, and must not write the status of each that waits.
    */
-  readonly #words = new Memo<NewCondition<'Accepted'>>()
+  readonly #words = new ComputedCache<NewCondition<'Accepted'>>()
 
   put(claim: QuotaClaim): void {
     const { namespace } = claim.resource.metadata

@@ -4,17 +4,17 @@
 import { conditionOf, type NewCondition } from '../../resource/condition.ts'
 import type { RealmResource } from '../../resource/resource.ts'
 import type { GoodRealm } from './validate-realm-resource.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
 import { type Amounts, ONE_REALM } from '../quotas/quota-amounts.ts'
 import { QuotaRegistry, type QuotaClaim } from '../quotas/quota-registry.ts'
-import { type QuotaUse, quotaVerdict } from '../quotas/quota-verdict.ts'
+import { type QuotaUse, quotaRejection } from '../quotas/quota-rejection.ts'
 
 export class RealmQuotas {
   readonly #registry = new QuotaRegistry()
-  readonly #claims = new Memo<QuotaClaim>()
+  readonly #claims = new ComputedCache<QuotaClaim>()
   /** As it was when the Realm was first seen: what this operator writes since is no proof. */
-  readonly #isInherited = new Memo<boolean>()
+  readonly #isInherited = new ComputedCache<boolean>()
 
   /** @returns keys of those that are refused and were not, or the other way round */
   settle(
@@ -38,7 +38,7 @@ export class RealmQuotas {
       }))
       this.#registry.put(claim)
     }
-    for (const memo of [this.#claims, this.#isInherited]) memo.retain(resources)
+    for (const computed of [this.#claims, this.#isInherited]) computed.retain(resources)
     this.#registry.retain(resources)
     return this.#registry.settle(quotaOf, false)
   }
@@ -52,7 +52,7 @@ export class RealmQuotas {
   }
 
   /** On a Realm that is about to be stored. */
-  verdictOn(
+  previewRejection(
     key: string,
     resource: RealmResource,
     quotaUse: QuotaUse,
@@ -60,7 +60,7 @@ export class RealmQuotas {
     if (!('spec' in resource.checked)) return undefined
     const { namespace } = resource.metadata
     const before = this.#registry.isCounted({ key, namespace }) ? ONE_REALM : undefined
-    return quotaVerdict(quotaUse, ONE_REALM, before)
+    return quotaRejection(quotaUse, ONE_REALM, before)
   }
 
   usedBy(namespace: string): Amounts {

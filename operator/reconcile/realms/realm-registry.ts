@@ -26,11 +26,11 @@ import {
 } from './validate-realm-resource.ts'
 import { FailedResources, type OnFailure } from '../failed-resources.ts'
 import { mayRealmBeHeld } from '../may-be-held.ts'
-import { Memo } from '../memo.ts'
+import { ComputedCache } from '../computed-cache.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from '../claims/owners.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
-import type { QuotaUse } from '../quotas/quota-verdict.ts'
+import type { QuotaUse } from '../quotas/quota-rejection.ts'
 import {
   admitsNamespace,
   isAdmissionUncertain,
@@ -40,7 +40,7 @@ import {
 import { ownersByStatus } from './owners-by-status.ts'
 import { RealmQuotas } from './realm-quotas.ts'
 import { KeptIds } from '../claims/kept-ids.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 export interface ValidatedRealms {
   /** uri → the version that is to be put. */
@@ -50,7 +50,7 @@ export interface ValidatedRealms {
   /** Uris that no data plane may keep. */
   readonly revoked: ReadonlySet<string>
   /** By key of the resource. */
-  readonly verdicts: ReadonlyMap<string, Verdict>
+  readonly results: ReadonlyMap<string, ResourceResult>
   /** Realms of which not even the uri can be told. */
   readonly nameless: readonly RealmResource[]
   /** Uris that are another thing to some document than they were the last time, but for what Namespaces say. */
@@ -72,10 +72,10 @@ interface ValidatedRealm extends Claimant<RealmResource> {
 type RealmClaimant = ValidatedRealm | DeletedRealmClaim
 
 export class RealmRegistry {
-  readonly #secretNames = new Memo<readonly string[]>()
-  readonly #validations = new Memo<RealmResourceValidation>()
-  readonly #goods = new Memo<GoodRealm | undefined>()
-  readonly #verdicts = new Memo<Verdict>()
+  readonly #secretNames = new ComputedCache<readonly string[]>()
+  readonly #validations = new ComputedCache<RealmResourceValidation>()
+  readonly #goods = new ComputedCache<GoodRealm | undefined>()
+  readonly #results = new ComputedCache<ResourceResult>()
   /** Key → uid, by the first cache, as what this operator writes since is no proof; of Realms that were here since. */
   #ownersBefore: Map<string, string> | undefined
   /** By key of the resource. */
@@ -116,9 +116,7 @@ export class RealmRegistry {
     for (const uri of revoked) this.#keptIds.revoke(uri)
     const kept = this.#keptIds.keep(standing, owners, served)
     this.#forget(resources, owners)
-    const verdicts = new Map(
-      validated.map((each) => [each.key, this.#verdict(each, owners, served)]),
-    )
+    const results = new Map(validated.map((each) => [each.key, this.#result(each, owners, served)]))
     const nameless = validated.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
     const uris = new Map(
       Array.from(owners, ([uri, owner]): [string, UriState] => [
@@ -130,7 +128,7 @@ export class RealmRegistry {
     this.#uris = uris
     this.#isSettled =
       (refusals?.size ?? 0) === 0 && changedKeys(remembered, this.#lastGood).size === 0
-    return { served, kept, revoked, verdicts, nameless, changedUris, access: accessIn(uris) }
+    return { served, kept, revoked, results, nameless, changedUris, access: accessIn(uris) }
   }
 
   /** False: the same again may have another outcome, by what is remembered now. */
@@ -157,10 +155,14 @@ export class RealmRegistry {
     return this.#quotas.usedBy(namespace)
   }
 
-  /** The verdict on a Realm if it were the next to come, or to change; nothing is remembered. */
-  preview(resource: RealmResource, cache: ResourceCache, quotaUse: QuotaUse | undefined): Verdict {
+  /** The result for a Realm if it were the next to come, or to change; nothing is remembered. */
+  preview(
+    resource: RealmResource,
+    cache: ResourceCache,
+    quotaUse: QuotaUse | undefined,
+  ): ResourceResult {
     const key = keyOf(resource)
-    const overQuota = quotaUse && this.#quotas.verdictOn(key, resource, quotaUse)
+    const overQuota = quotaUse && this.#quotas.previewRejection(key, resource, quotaUse)
     const validation = validateRealmResource(resource, cache, overQuota)
     const lastGood = this.#lastGood.get(key)
     const lastId = lastGood?.uid === resource.metadata.uid ? lastGood.desired.uri : undefined
@@ -169,7 +171,7 @@ export class RealmRegistry {
     const others = this.#last.filter((each) => each.key !== key && each.id !== '')
     const owner = uri === undefined ? undefined : ownersOf([...others, mine]).get(uri)
     const winner = owner?.key === key || isSuccessor(resource, owner) ? undefined : owner
-    return verdictOf(resource, validation, { uri, winner, good: undefined, isHeld: false })
+    return realmResult(resource, validation, { uri, winner, good: undefined, isHeld: false })
   }
 
   #validateOne(key: string, resource: RealmResource, cache: ResourceCache): ValidatedRealm {
@@ -217,8 +219,8 @@ export class RealmRegistry {
     resources: ReadonlyMap<string, RealmResource>,
     owners: ReadonlyMap<string, Claimant<RealmResource>>,
   ): void {
-    const memos = [this.#secretNames, this.#validations, this.#goods, this.#verdicts]
-    for (const memo of memos) memo.retain(resources)
+    const caches = [this.#secretNames, this.#validations, this.#goods, this.#results]
+    for (const computed of caches) computed.retain(resources)
     for (const key of this.#ownersBefore?.keys() ?? [])
       if (!resources.has(key)) this.#ownersBefore?.delete(key)
     for (const [key, good] of this.#lastGood) {
@@ -226,18 +228,18 @@ export class RealmRegistry {
     }
   }
 
-  #verdict(
+  #result(
     { key, resource, validation, uri, refusedBy }: ValidatedRealm,
     owners: ReadonlyMap<string, Claimant<RealmResource>>,
     served: ReadonlyMap<string, GoodRealm>,
-  ): Verdict {
+  ): ResourceResult {
     const owner = uri === undefined ? undefined : owners.get(uri)
     const isOwner = owner?.key === key
     const good = isOwner && uri !== undefined ? served.get(uri) : undefined
     const isHeld = isPaused(resource) && validation.good?.desired.digest !== good?.desired.digest
     const winner = refusedBy ?? (isOwner || isSuccessor(resource, owner) ? undefined : owner)
-    return this.#verdicts.get(key, [resource, validation, uri, winner?.resource, good], () =>
-      verdictOf(resource, validation, { uri, winner, good, isHeld }),
+    return this.#results.get(key, [resource, validation, uri, winner?.resource, good], () =>
+      realmResult(resource, validation, { uri, winner, good, isHeld }),
     )
   }
 }
@@ -263,11 +265,11 @@ interface Place {
   readonly isHeld: boolean
 }
 
-const verdictOf = (
+const realmResult = (
   resource: RealmResource,
   validation: RealmResourceValidation,
   { uri, winner, good, isHeld }: Place,
-): Verdict => {
+): ResourceResult => {
   const message = winner && ownedWords(`the uri '${winner.id}'`, resource, winner.resource)
   const conflict: Problem | undefined =
     message === undefined ? undefined : { code: 'conflict', path: '/spec/uri', message }
@@ -291,8 +293,8 @@ const verdictOf = (
  * A Realm that names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
  * a third one has named: each round refuses one more at least.
  */
-const withoutRefused = (asked: readonly RealmClaimant[]): readonly RealmClaimant[] => {
-  let standing = asked
+const withoutRefused = (claimants: readonly RealmClaimant[]): readonly RealmClaimant[] => {
+  let standing = claimants
   for (;;) {
     if (!standing.some(isRenamed)) return standing
     const owners = ownersOf(standing)

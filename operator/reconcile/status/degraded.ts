@@ -9,7 +9,7 @@ import {
   joinMessages,
 } from '../../resource/condition.ts'
 import type { Sight } from './fleet-view.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 /** Routers restart, and gateways that have just started have no session yet. */
 const LASTS_MS = 30_000
@@ -36,11 +36,11 @@ export const hasLasted = (since: number, nowMs: number): boolean => nowMs - sinc
  * @param isApart a data plane has had no session with the router for long enough
  */
 export const degradedCondition = (
-  verdict: Verdict,
+  result: ResourceResult,
   sight: Sight,
   isApart: boolean,
 ): NewCondition<'Degraded'> | undefined => {
-  const router = isApart ? routerWords(verdict, sight) : undefined
+  const router = isApart ? routerWords(result, sight) : undefined
   const upstream = upstreamWords(sight)
   const found = { type: 'Degraded', status: 'True' } as const
   if (router !== undefined) {
@@ -52,7 +52,10 @@ export const degradedCondition = (
 }
 
 /** Without the reason, which may change every second and is in the status of the Realm, for its owner. */
-const routerWords = ({ routerRealm = '' }: Verdict, { apart }: Sight): string | undefined => {
+const routerWords = (
+  { routerRealm = '' }: ResourceResult,
+  { apart }: Sight,
+): string | undefined => {
   if (apart === undefined) return undefined
   const others = apart.others > 0 ? ' and others' : ''
   return (

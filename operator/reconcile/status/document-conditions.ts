@@ -1,4 +1,4 @@
-// Makes every condition of an ApiSpecification from its verdict and how far it is programmed.
+// Makes every condition of an ApiSpecification from its result and how far it is programmed.
 
 import {
   CONDITIONS,
@@ -11,7 +11,7 @@ import {
 import { realmForbidden } from '../conditions.ts'
 import type { Programmed } from './programmed.ts'
 import { servingWords } from './serving-words.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 export interface Delivery {
   /** It selects a sidecar that may not receive its realm. */
@@ -22,23 +22,23 @@ export interface Delivery {
 }
 
 export const documentConditions = (
-  verdict: Verdict,
+  result: ResourceResult,
   programmed: Programmed,
   { isRealmForbidden, serving, found }: Delivery,
 ): readonly NewCondition[] => {
   const resolvedRefs =
-    isRealmForbidden && verdict.resolvedRefs.status === 'True'
-      ? realmForbidden(verdict.realmUri ?? '', verdict.resource.metadata.namespace)
-      : verdict.resolvedRefs
-  const parts = [verdict.accepted, resolvedRefs, programmed.condition] as const
+    isRealmForbidden && result.resolvedRefs.status === 'True'
+      ? realmForbidden(result.realmUri ?? '', result.resource.metadata.namespace)
+      : result.resolvedRefs
+  const parts = [result.accepted, resolvedRefs, programmed.condition] as const
   const rejection = programmed.rejectedByAll ? programmed.condition.message : undefined
   return conditionsIn({
-    ...verdict.found,
+    ...result.found,
     ...found,
-    Accepted: verdict.accepted,
+    Accepted: result.accepted,
     ResolvedRefs: resolvedRefs,
     Programmed: programmed.condition,
-    Ready: degradedReady(readyWith(readyOf(parts), verdict, { programmed, serving }), found),
+    Ready: degradedReady(readyWith(readyOf(parts), result, { programmed, serving }), found),
     Stalled: stalledOf(parts, rejection),
   } satisfies NewConditions<'ApiSpecification'>)
 }
@@ -46,7 +46,7 @@ export const documentConditions = (
 /** Adds which version serves, so that someone who reads only this condition learns whether there is an outage. */
 const readyWith = (
   ready: NewCondition<'Ready'>,
-  verdict: Verdict,
+  result: ResourceResult,
   { programmed, serving }: { readonly programmed: Programmed } & Pick<Delivery, 'serving'>,
 ): NewCondition<'Ready'> => {
   // The message of Programmed has it already.
@@ -54,7 +54,7 @@ const readyWith = (
   if (ready.status !== 'False' || serving === undefined || isIncluded) return ready
   return {
     ...ready,
-    message: joinMessages(ready.message, servingWords(serving, verdict, ready.reason)),
+    message: joinMessages(ready.message, servingWords(serving, result, ready.reason)),
   }
 }
 

@@ -65,7 +65,7 @@ interface Watched {
 }
 
 /** What one data plane reports about a subject. */
-interface Finding {
+interface Observation {
   readonly state: State | undefined
   /** Digest. */
   readonly held: string | undefined
@@ -131,7 +131,7 @@ export class FleetView {
     const watched = this.#watched.get(key)
     return watched === undefined
       ? NO_REPORTS
-      : sightOf(this.#reports.values(), (report) => this.#findingOf(report, watched))
+      : sightOf(this.#reports.values(), (report) => this.#observationOf(report, watched))
   }
 
   #compare(
@@ -143,8 +143,8 @@ export class FleetView {
     for (const key of this.#concerned(before, after)) {
       const watched = changed.has(key) ? undefined : this.#watched.get(key)
       if (watched === undefined) continue
-      const from = before === undefined ? NO_FINDING : this.#findingOf(before, watched)
-      const to = after === undefined ? NO_FINDING : this.#findingOf(after, watched)
+      const from = before === undefined ? NO_OBSERVATION : this.#observationOf(before, watched)
+      const to = after === undefined ? NO_OBSERVATION : this.#observationOf(after, watched)
       if (MEMBERS.some((member) => from[member] !== to[member])) changed.add(key)
     }
   }
@@ -164,27 +164,32 @@ export class FleetView {
       ...Array.from(changedKeys(before.rejected.realms, after.rejected.realms), realmName),
       ...Array.from(givenToOne(before, after), realmName),
       ...Array.from(
-        changedKeys(before.upstreams ?? NO_TROUBLES, after.upstreams ?? NO_TROUBLES),
+        changedKeys(before.upstreams ?? NONE_UNHEALTHY, after.upstreams ?? NONE_UNHEALTHY),
         documentName,
       ),
     ]
     return new Set(names.flatMap((name) => [...(this.#named.get(name) ?? [])]))
   }
 
-  #findingOf(report: DataPlaneReport, watched: Watched): Finding {
+  #observationOf(report: DataPlaneReport, watched: Watched): Observation {
     const state = this.#stateOf(report, watched)
     const { subject } = watched
     if (subject.kind === 'realm') {
       const peers = state && peersStateOf(report, subject.uri)
-      return { ...NO_FINDING, state, peers, details: detailsOf(report, subject, { state, peers }) }
+      return {
+        ...NO_OBSERVATION,
+        state,
+        peers,
+        details: detailsOf(report, subject, { state, peers }),
+      }
     }
     const held = heldOf(report, subject)
     const { routerRealm } = subject
-    const isAsked = held !== undefined && routerRealm !== undefined
+    const needsRouter = held !== undefined && routerRealm !== undefined
     return {
       state,
       held,
-      router: isAsked ? routerStateOf(report, routerRealm) : undefined,
+      router: needsRouter ? routerStateOf(report, routerRealm) : undefined,
       upstream: state && upstreamStateOf(report, subject.id, held !== undefined),
       peers: undefined,
       details: detailsOf(report, subject, { state, peers: undefined }),
@@ -195,7 +200,7 @@ export class FleetView {
     const { dataPlane } = report
     if (subject.kind === 'realm') {
       // The owner of the realm is shown what it says, so other data planes are ignored.
-      return isAskedAboutRealm(report, subject) ? realmStateOf(report, subject.uri) : undefined
+      return countsForRealm(report, subject) ? realmStateOf(report, subject.uri) : undefined
     }
     if (audience === undefined || !this.#audiences.includes(audience, dataPlane)) return undefined
     const { realmNamespace } = subject
@@ -204,7 +209,7 @@ export class FleetView {
   }
 }
 
-const NO_FINDING: Finding = {
+const NO_OBSERVATION: Observation = {
   state: undefined,
   held: undefined,
   router: undefined,
@@ -213,14 +218,14 @@ const NO_FINDING: Finding = {
   details: undefined,
 }
 
-const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
+const NONE_UNHEALTHY: NonNullable<DataPlaneReport['upstreams']> = new Map()
 
-const MEMBERS = Object.keys(NO_FINDING) as readonly (keyof Finding)[]
+const MEMBERS = Object.keys(NO_OBSERVATION) as readonly (keyof Observation)[]
 
 /** @param reports in the order of names */
 const sightOf = (
   reports: Iterable<DataPlaneReport>,
-  findingOf: (report: DataPlaneReport) => Finding,
+  observationOf: (report: DataPlaneReport) => Observation,
 ): Sight => {
   const states = new Map<State, number>()
   const first = new Map<State, DataPlaneReport>()
@@ -230,11 +235,11 @@ const sightOf = (
   let apart: NamedDataPlane | undefined
   let failing: NamedDataPlane | undefined
   for (const report of reports) {
-    const finding = findingOf(report)
-    const { state, upstream } = finding
-    if (finding.held !== undefined) held.add(finding.held)
-    if (finding.router === 'apart') apart = withOther(apart, report)
-    if (finding.peers === 'failing') failing = withOther(failing, report)
+    const observation = observationOf(report)
+    const { state, upstream } = observation
+    if (observation.held !== undefined) held.add(observation.held)
+    if (observation.router === 'apart') apart = withOther(apart, report)
+    if (observation.peers === 'failing') failing = withOther(failing, report)
     if (upstream !== undefined) upstreams.set(upstream, (upstreams.get(upstream) ?? 0) + 1)
     if (state === undefined) continue
     total += 1
@@ -247,7 +252,7 @@ const sightOf = (
     apart,
     failing,
     unhealthy: majorityOf(upstreams),
-    count: (...asked) => asked.reduce((sum, state) => sum + (states.get(state) ?? 0), 0),
+    count: (...wanted) => wanted.reduce((sum, state) => sum + (states.get(state) ?? 0), 0),
     first: (state) => first.get(state),
   }
 }
@@ -265,7 +270,7 @@ const heldOf = (
 }
 
 /** A data plane that was not reached yet counts, as its report is still awaited. */
-const isAskedAboutRealm = (
+const countsForRealm = (
   { dataPlane, phase, realmsGiven }: DataPlaneReport,
   { uri, namespace }: Extract<Subject, { readonly kind: 'realm' }>,
 ): boolean => mayHoldRealm(dataPlane, namespace) && (phase === 'connecting' || realmsGiven.has(uri))
@@ -310,7 +315,7 @@ const NO_REPORTS: Sight = {
 const detailsOf = (
   report: DataPlaneReport,
   subject: Subject,
-  { state, peers }: Pick<Finding, 'state' | 'peers'>,
+  { state, peers }: Pick<Observation, 'state' | 'peers'>,
 ): unknown => {
   if (peers !== 'failing' && (state === undefined || !NAMED.has(state)))
     return state === 'unreachable' ? report.message : undefined

@@ -7,7 +7,7 @@ import { withoutRelease } from '../../resource/released.ts'
 import type { DocumentSummary, ProgrammedVersion } from '../../resource/resource.ts'
 import type { Sight } from './fleet-view.ts'
 import type { Latch, Programmed } from './programmed.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 export interface Inherited {
   /** Since when it is kept, Unix time in milliseconds. */
@@ -22,10 +22,10 @@ export interface Inherited {
 }
 
 /** A data plane that was not reached by then counts as unreachable. */
-const ASKED_WITHIN_MS = 15_000
+const FIRST_REPORT_MS = 15_000
 
 /** Undefined: no operator has validated the resource before. */
-export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undefined => {
+export const inherit = ({ resource }: ResourceResult, nowMs: number): Inherited | undefined => {
   const { errors = [], warnings = [] } = resource
   const conditions = withoutRelease(resource.conditions ?? [])
   if (conditions.length === 0) return undefined
@@ -39,12 +39,12 @@ export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undef
 /** Whether it was written for this generation, and reports of data planes are still awaited. */
 export const isEarly = (
   { sinceMs, generation }: Inherited,
-  { resource }: Verdict,
+  { resource }: ResourceResult,
   sight: Sight,
   nowMs: number,
 ): boolean =>
   generation === resource.metadata.generation &&
-  nowMs - sinceMs < ASKED_WITHIN_MS &&
+  nowMs - sinceMs < FIRST_REPORT_MS &&
   (sight.total === 0 || sight.count('connecting') > 0)
 
 export const inheritedLatch = ({ programmed, conditions }: Inherited): Latch | undefined => {
@@ -57,7 +57,7 @@ export const inheritedLatch = ({ programmed, conditions }: Inherited): Latch | u
 /** The condition of this generation; undefined where it was written for another generation or digest. */
 export const inheritedProgrammed = (
   { conditions, programmed }: Inherited,
-  { resource, digest }: Verdict,
+  { resource, digest }: ResourceResult,
 ): Programmed | undefined => {
   const { generation } = resource.metadata
   const recorded = conditionOf(conditions, 'Programmed')
@@ -75,7 +75,7 @@ export const inheritedProgrammed = (
 /** The condition Ready of a Realm according to earlier reports of its data planes. */
 export const inheritedReady = (
   { conditions }: Inherited,
-  { resource }: Verdict,
+  { resource }: ResourceResult,
 ): NewCondition<'Ready'> | undefined => {
   const condition = conditionOf(conditions, 'Ready')
   if (condition?.observedGeneration !== resource.metadata.generation) return undefined

@@ -2,7 +2,7 @@
 // `kubectl wait` for the new generation goes on waiting.
 
 import { ANNOTATIONS } from '../../resource/resource.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 /** For versions that this operator did not send. The secrets of a realm can't be read back from a data plane. */
 const UNKNOWN_WORDS = {
@@ -11,7 +11,7 @@ const UNKNOWN_WORDS = {
 } as const
 
 /** @example 'paused: generation 3 is validated and waits, generation 2 serves; remove the annotation … to go on' */
-export const pausedWords = ({ resource, serving, isRevoked }: Verdict): string => {
+export const pausedWords = ({ resource, serving, isRevoked }: ResourceResult): string => {
   const { generation } = resource.metadata
   const before =
     serving === undefined

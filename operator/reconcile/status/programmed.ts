@@ -1,4 +1,4 @@
-// Decides the condition Programmed of a document from its verdict and the reports of data planes, and what must be
+// Decides the condition Programmed of a document from its result and the reports of data planes, and what must be
 // remembered for the next time. Pure: the time is passed in. Messages contain no counts, so that data planes that come and
 // go, or load a document one after the other, do not cause a write of the status each.
 
@@ -8,7 +8,7 @@ import { describeProblem } from '../conditions.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
 import { servingWords } from './serving-words.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 /** Remembered from one condition to the next. */
 export interface Latch {
@@ -35,18 +35,18 @@ const DIFFERS_MS = 30_000
  * @param sight of the data planes that the document is for
  */
 export const computeProgrammed = (
-  verdict: Verdict,
+  result: ResourceResult,
   sight: Sight,
   latch: Latch | undefined,
   nowMs: number,
 ): Programmed => {
-  const { digest, id } = verdict
-  const isWanted = isGood(verdict) || verdict.servesOn === true
-  if (!isWanted || digest === undefined || id === undefined) return notGood(verdict)
-  if (verdict.isHeld === true) {
-    return { condition: unprogrammed('Pending', pausedWords(verdict)), rejectedByAll: false }
+  const { digest, id } = result
+  const isWanted = isGood(result) || result.servesOn === true
+  if (!isWanted || digest === undefined || id === undefined) return notGood(result)
+  if (result.isHeld === true) {
+    return { condition: unprogrammed('Pending', pausedWords(result)), rejectedByAll: false }
   }
-  const { generation } = verdict.resource.metadata
+  const { generation } = result.resource.metadata
   const found = conditionOfSight(sight, id)
   const rejectedByAll = isRejectedByAll(sight)
   if (found.status === 'True') {
@@ -64,17 +64,17 @@ export const computeProgrammed = (
  */
 export const withServing = (
   programmed: Programmed,
-  verdict: Verdict,
+  result: ResourceResult,
   serving: string,
 ): Programmed => {
   const { condition } = programmed
   // The message of a paused document says that already.
-  if (condition.status !== 'False' || verdict.isHeld === true) return programmed
-  const message = joinMessages(condition.message, servingWords(serving, verdict, condition.reason))
+  if (condition.status !== 'False' || result.isHeld === true) return programmed
+  const message = joinMessages(condition.message, servingWords(serving, result, condition.reason))
   return { ...programmed, condition: { ...condition, message } }
 }
 
-export const isGood = ({ accepted, resolvedRefs }: Verdict): boolean =>
+export const isGood = ({ accepted, resolvedRefs }: ResourceResult): boolean =>
   accepted.status === 'True' && resolvedRefs.status === 'True'
 
 const PROGRAMMED: NewCondition<'Programmed'> = {
@@ -92,19 +92,19 @@ const COMPILING: NewCondition<'Programmed'> = {
 }
 
 /** To how many data planes the document is sent. */
-const askedOf = (sight: Sight): number => sight.total - sight.count('forbidden')
+const eligibleOf = (sight: Sight): number => sight.total - sight.count('forbidden')
 
-const isForbiddenToAll = (sight: Sight): boolean => sight.total > 0 && askedOf(sight) === 0
+const isForbiddenToAll = (sight: Sight): boolean => sight.total > 0 && eligibleOf(sight) === 0
 
 const endsLatch = (sight: Sight): boolean => sight.count('rejected') > 0 || isForbiddenToAll(sight)
 
 const isRejectedByAll = (sight: Sight): boolean => {
   const refusing = sight.count('rejected', 'withheld')
-  return refusing > 0 && refusing + sight.count('unreachable') === askedOf(sight)
+  return refusing > 0 && refusing + sight.count('unreachable') === eligibleOf(sight)
 }
 
-const notGood = (verdict: Verdict): Programmed => ({
-  condition: verdict.isPending === true ? COMPILING : notSent(verdict),
+const notGood = (result: ResourceResult): Programmed => ({
+  condition: result.isPending === true ? COMPILING : notSent(result),
   rejectedByAll: false,
 })
 
@@ -114,7 +114,7 @@ const notSent = ({
   serving,
   resource,
   isRevoked,
-}: Verdict): NewCondition<'Programmed'> => {
+}: ResourceResult): NewCondition<'Programmed'> => {
   const reason = accepted.status === 'False' ? 'Invalid' : 'Unresolved'
   if (isRevoked === true) return unprogrammed(reason, REVOKED)
   const hasServed = serving?.generation === resource.metadata.generation
@@ -135,7 +135,7 @@ const NOT_SENT = {
   },
 } as const
 
-/** Whether the verdict alone decides, whatever data planes report. */
+/** Whether the result alone decides, whatever data planes report. */
 export const isDecided = ({ condition: { reason } }: Programmed): boolean =>
   reason === 'Invalid' || reason === 'Unresolved'
 
@@ -164,7 +164,7 @@ const conditionOfSight = (sight: Sight, id: string): NewCondition<'Programmed'> 
   }
   // Only after that, as these data planes are not ready.
   if (sight.count('withheld') > 0) return unprogrammed('Rejected', rejectionWords(sight, id))
-  if (sight.count('unreachable') === askedOf(sight)) {
+  if (sight.count('unreachable') === eligibleOf(sight)) {
     return unprogrammed('Unreachable', unreachableWords(sight))
   }
   return unprogrammed('Pending', 'being sent to the data planes')

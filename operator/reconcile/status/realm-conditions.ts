@@ -1,4 +1,4 @@
-// Makes the conditions of a Realm from its verdict and the reports of data planes: Accepted, ResolvedRefs, Ready according
+// Makes the conditions of a Realm from its result and the reports of data planes: Accepted, ResolvedRefs, Ready according
 // to the sessions with its router, Degraded where identity providers or credentials fail, and Stalled where someone has to
 // act. Pure.
 
@@ -14,21 +14,21 @@ import { degradedReady, readyOf, stalledOf } from './document-conditions.ts'
 import { describeProblem } from '../conditions.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 /**
  * @param ready used instead of the reports of data planes while these are still awaited
  * @param found likewise
  */
 export const realmConditions = (
-  verdict: Verdict,
+  result: ResourceResult,
   sight: Sight,
   ready?: NewCondition<'Ready'>,
-  found: FoundBy<'gateways'> = { Degraded: realmDegraded(verdict.id ?? '', sight) },
+  found: FoundBy<'gateways'> = { Degraded: realmDegraded(result.id ?? '', sight) },
 ): readonly NewCondition[] => {
-  const { accepted, resolvedRefs } = verdict
-  const own = ownReady(verdict)
-  const whole = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
+  const { accepted, resolvedRefs } = result
+  const own = ownReady(result)
+  const whole = own.status === 'True' ? (ready ?? sessionsReady(result.id ?? '', sight)) : own
   const rejection =
     whole.reason === 'Rejected' && isRejectedByAll(sight) ? whole.message : undefined
   return conditionsIn({
@@ -46,10 +46,10 @@ const isRejectedByAll = (sight: Sight): boolean => {
 }
 
 /** Ready as far as it does not depend on data planes. */
-const ownReady = (verdict: Verdict): NewCondition<'Ready'> => {
-  const own = readyOf([verdict.accepted, verdict.resolvedRefs])
-  if (own.status !== 'True' || verdict.isHeld !== true) return own
-  return notReady('Pending', pausedWords(verdict))
+const ownReady = (result: ResourceResult): NewCondition<'Ready'> => {
+  const own = readyOf([result.accepted, result.resolvedRefs])
+  if (own.status !== 'True' || result.isHeld !== true) return own
+  return notReady('Pending', pausedWords(result))
 }
 
 const sessionsReady = (uri: string, sight: Sight): NewCondition<'Ready'> => {

@@ -2,7 +2,7 @@
 
 import type { ReasonOf } from '../../resource/condition.ts'
 import { NONE_SERVES } from '../../resource/resource.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 /** In a `DocumentSummary`: gateways have loaded a version whose generation is not known any more. */
 export const UNKNOWN_SERVES = '?'
@@ -13,7 +13,7 @@ export const UNKNOWN_SERVES = '?'
  */
 export const servingWords = (
   serving: string,
-  { resource }: Verdict,
+  { resource }: ResourceResult,
   reason: ReasonOf<'Ready'>,
 ): string => {
   const isOutOfReach = reason === 'Unreachable'

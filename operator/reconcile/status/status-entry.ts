@@ -1,4 +1,4 @@
-// Makes the entry of one resource in the status registry from its verdict and the reports of data planes, or gives the
+// Makes the entry of one resource in the status registry from its result and the reports of data planes, or gives the
 // previous entry where a reader would see no difference. Pure: the time is passed in.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
@@ -40,10 +40,10 @@ import {
 import { realmConditions } from './realm-conditions.ts'
 import { inheritedSummary, type KnownVersions, knownVersions, summaryOf } from './summary.ts'
 import { unknownServiceWarning } from './unknown-services.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 export interface ResourceStatus {
-  readonly verdict: Verdict
+  readonly result: ResourceResult
   readonly conditions: readonly Condition[]
   /** At most eight. */
   readonly errors: readonly Problem[]
@@ -75,15 +75,15 @@ export interface Moment extends When {
   readonly unserved: readonly string[]
 }
 
-export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
-  const before = beforeOf(verdict, moment)
-  if (verdict.isReleased === true) return releasedEntry(verdict, before, moment.nowMs)
-  // The status stays as it is until there is a new verdict: its observedGeneration says which generation it is about.
-  if (verdict.isPending === true && before !== undefined) return before
+export const makeEntry = (result: ResourceResult, sight: Sight, moment: Moment): Entry => {
+  const before = beforeOf(result, moment)
+  if (result.isReleased === true) return releasedEntry(result, before, moment.nowMs)
+  // The status stays as it is until there is a new result: its observedGeneration says which generation it is about.
+  if (result.isPending === true && before !== undefined) return before
   const entry =
-    verdict.resource.kind === 'Realm'
-      ? realmEntry(verdict, sight, { ...moment, before })
-      : documentEntry(verdict, sight, { ...moment, before })
+    result.resource.kind === 'Realm'
+      ? realmEntry(result, sight, { ...moment, before })
+      : documentEntry(result, sight, { ...moment, before })
   if (before === undefined || before === entry) return entry
   return sameStatus(before.status, entry.status) ? { ...entry, status: before.status } : entry
 }
@@ -93,14 +93,14 @@ export const isWaiting = ({ latch, inherited, apart }: Entry): boolean =>
   latch?.differsSince !== undefined || inherited !== undefined || apart?.isReported === false
 
 /** A resource that was recreated under the same name inherits nothing. */
-const beforeOf = (verdict: Verdict, { before, nowMs }: When): Entry | undefined => {
-  const { uid } = verdict.resource.metadata
-  if (before?.status.verdict.resource.metadata.uid === uid) return before
-  const inherited = inherit(verdict, nowMs)
+const beforeOf = (result: ResourceResult, { before, nowMs }: When): Entry | undefined => {
+  const { uid } = result.resource.metadata
+  if (before?.status.result.resource.metadata.uid === uid) return before
+  const inherited = inherit(result, nowMs)
   if (inherited === undefined) return undefined
   const { conditions, errors, warnings, programmed, summary } = inherited
   const status = {
-    verdict,
+    result,
     conditions,
     errors,
     warnings,
@@ -110,15 +110,15 @@ const beforeOf = (verdict: Verdict, { before, nowMs }: When): Entry | undefined 
   return { status, latch: inheritedLatch(inherited), inherited }
 }
 
-const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
+const documentEntry = (result: ResourceResult, sight: Sight, moment: Moment): Entry => {
   const { before, nowMs, unserved } = moment
-  const { id = '' } = verdict
+  const { id = '' } = result
   const { programmed, found, latch, inherited, known, apart, summary } = deliveryOf(
-    verdict,
+    result,
     sight,
     moment,
   )
-  const conditions = documentConditions(verdict, programmed, {
+  const conditions = documentConditions(result, programmed, {
     isRealmForbidden: sight.count('forbidden') > 0,
     serving: summary.serving,
     found,
@@ -126,14 +126,14 @@ const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry =>
   // A new data plane may still reject a document that is programmed: that is reported as its failure, not here.
   const refusing = programmed.condition.status === 'True' ? undefined : firstRefusing(sight)
   // A revoked version must not look to the next operator as if it served.
-  const last = verdict.isRevoked === true ? undefined : (latch ?? before?.status.programmed)
+  const last = result.isRevoked === true ? undefined : (latch ?? before?.status.programmed)
   const status: ResourceStatus = {
-    verdict,
-    conditions: settle(verdict, conditions, { before, nowMs }),
-    errors: errorsOf(verdict, refusing?.rejected.documents.get(id), inherited),
-    warnings: warningsOf(verdict, sight.first('shadowed')?.documents.get(id), inherited, unserved),
+    result,
+    conditions: settle(result, conditions, { before, nowMs }),
+    errors: errorsOf(result, refusing?.rejected.documents.get(id), inherited),
+    warnings: warningsOf(result, sight.first('shadowed')?.documents.get(id), inherited, unserved),
     summary,
-    ...(last !== undefined && { programmed: recordedVersion(last, verdict) }),
+    ...(last !== undefined && { programmed: recordedVersion(last, result) }),
   }
   return { status, latch, inherited, known, ...(apart !== undefined && { apart }) }
 }
@@ -149,26 +149,26 @@ interface Delivery {
   readonly summary: DocumentSummary
 }
 
-const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery => {
+const deliveryOf = (result: ResourceResult, sight: Sight, moment: Moment): Delivery => {
   const { before, nowMs } = moment
-  const inherited = earlyOf(verdict, sight, moment)
-  const early = inherited && computeEarlyProgrammed(verdict, sight, inherited, nowMs)
-  const programmed = early ?? computeProgrammed(verdict, sight, before?.latch, nowMs)
+  const inherited = earlyOf(result, sight, moment)
+  const early = inherited && computeEarlyProgrammed(result, sight, inherited, nowMs)
+  const programmed = early ?? computeProgrammed(result, sight, before?.latch, nowMs)
   const { latch } = programmed
-  const known = knownVersions(before?.known ?? [], verdict, latch)
+  const known = knownVersions(before?.known ?? [], result, latch)
   const summaryBefore = before?.status.summary
   const summary =
     inherited !== undefined && summaryBefore !== undefined
-      ? inheritedSummary(verdict, sight, summaryBefore)
-      : summaryOf(verdict, sight, { known, before: summaryBefore })
+      ? inheritedSummary(result, sight, summaryBefore)
+      : summaryOf(result, sight, { known, before: summaryBefore })
   const apart = apartOf(sight, moment)
   return {
     // An inherited condition already says which version serves.
-    programmed: early ?? withServing(programmed, verdict, summary.serving),
+    programmed: early ?? withServing(programmed, result, summary.serving),
     // Until every data plane has reported, nothing is known about sessions either.
     found:
       inherited === undefined
-        ? { Degraded: degradedCondition(verdict, sight, apart?.isReported === true) }
+        ? { Degraded: degradedCondition(result, sight, apart?.isReported === true) }
         : degradedBefore(before),
     latch,
     inherited,
@@ -184,7 +184,7 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
  */
 const recordedVersion = (
   { generation, digest }: ProgrammedVersion,
-  { serving }: Verdict,
+  { serving }: ResourceResult,
 ): ProgrammedVersion => {
   const isRestricted = serving !== undefined && isSameText(serving.digest, digest)
   return { generation, digest: isRestricted ? serving.digest : digest }
@@ -205,10 +205,10 @@ const degradedBefore = (before: Entry | undefined): FoundBy<'gateways'> => {
 }
 
 /** For a resource that has left our class: the gateways unload it, and it is not validated any more. */
-const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: number): Entry => {
+const releasedEntry = (result: ResourceResult, before: Entry | undefined, nowMs: number): Entry => {
   const isReported = before !== undefined && isReleased(before.status.conditions)
-  if (isReported && before.status.verdict === verdict) return before
-  const { resource } = verdict
+  if (isReported && before.status.result === result) return before
+  const { resource } = result
   const { kind, className = DEFAULT_CLASS, metadata } = resource
   const conditions = releasedConditions(resource.conditions ?? [], {
     kind,
@@ -216,7 +216,7 @@ const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: numbe
     nowMs,
     message: classReleased(className),
   })
-  const status = { verdict, conditions, errors: [], warnings: [] }
+  const status = { result, conditions, errors: [], warnings: [] }
   const names = resource.kind === 'ApiSpecification' ? resource.summary : undefined
   const summary = { ...names, serving: NONE_SERVES, gateways: NONE_SERVES }
   return {
@@ -226,63 +226,63 @@ const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: numbe
   }
 }
 
-const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: When): Entry => {
-  const early = earlyOf(verdict, sight, { before, nowMs })
+const realmEntry = (result: ResourceResult, sight: Sight, { before, nowMs }: When): Entry => {
+  const early = earlyOf(result, sight, { before, nowMs })
   const conditions = realmConditions(
-    verdict,
+    result,
     sight,
-    early && inheritedReady(early, verdict),
+    early && inheritedReady(early, result),
     early && degradedBefore(before),
   )
   return {
     latch: undefined,
     inherited: early,
     status: {
-      verdict,
-      conditions: settle(verdict, conditions, { before, nowMs }),
-      errors: verdict.errors.slice(0, MAX_REPORTED),
-      warnings: verdict.warnings.slice(0, MAX_REPORTED),
+      result,
+      conditions: settle(result, conditions, { before, nowMs }),
+      errors: result.errors.slice(0, MAX_REPORTED),
+      warnings: result.warnings.slice(0, MAX_REPORTED),
     },
   }
 }
 
 const earlyOf = (
-  verdict: Verdict,
+  result: ResourceResult,
   sight: Sight,
   { before, nowMs }: When,
 ): Inherited | undefined => {
   const inherited = before?.inherited
-  return inherited && isEarly(inherited, verdict, sight, nowMs) ? inherited : undefined
+  return inherited && isEarly(inherited, result, sight, nowMs) ? inherited : undefined
 }
 
-/** The inherited condition where reports of data planes decide it; undefined where the verdict alone does. */
+/** The inherited condition where reports of data planes decide it; undefined where the result alone does. */
 const computeEarlyProgrammed = (
-  verdict: Verdict,
+  result: ResourceResult,
   sight: Sight,
   early: Inherited,
   nowMs: number,
 ): Programmed | undefined => {
-  const isFinal = isDecided(computeProgrammed(verdict, sight, undefined, nowMs))
-  return isFinal || verdict.isHeld === true ? undefined : inheritedProgrammed(early, verdict)
+  const isFinal = isDecided(computeProgrammed(result, sight, undefined, nowMs))
+  return isFinal || result.isHeld === true ? undefined : inheritedProgrammed(early, result)
 }
 
 const settle = (
-  verdict: Verdict,
+  result: ResourceResult,
   conditions: Parameters<typeof settleConditions>[1],
   { before, nowMs }: When,
 ): readonly Condition[] =>
   settleConditions(
     before?.status.conditions ?? [],
     conditions,
-    verdict.resource.metadata.generation,
+    result.resource.metadata.generation,
     nowMs,
   )
 
 const MAX_REPORTED = 8
 
-/** Problems of the document: those of the verdict or, without any, those that a data plane has found. */
+/** Problems of the document: those of the result or, without any, those that a data plane has found. */
 const errorsOf = (
-  { errors }: Verdict,
+  { errors }: ResourceResult,
   refusal: Rejection | undefined,
   early: Inherited | undefined,
 ): readonly Problem[] => {
@@ -291,7 +291,7 @@ const errorsOf = (
   return (refusal?.errors ?? []).slice(0, MAX_REPORTED).map(inDocument)
 }
 
-/** Whether the inherited errors came from a data plane: those of the verdict are computed again. */
+/** Whether the inherited errors came from a data plane: those of the result are computed again. */
 const ofDelivery = ({ conditions }: Inherited): boolean =>
   conditions.some(
     ({ type, reason }) =>
@@ -299,7 +299,7 @@ const ofDelivery = ({ conditions }: Inherited): boolean =>
   )
 
 const warningsOf = (
-  { warnings }: Verdict,
+  { warnings }: ResourceResult,
   shadowed: LoadedDocument | undefined,
   early: Inherited | undefined,
   unserved: readonly string[],
@@ -326,7 +326,7 @@ const inDocument = <Located extends { readonly path: string }>(located: Located)
 })
 
 const sameStatus = (left: ResourceStatus, right: ResourceStatus): boolean =>
-  left.verdict === right.verdict &&
+  left.result === right.result &&
   left.conditions === right.conditions &&
   left.programmed?.generation === right.programmed?.generation &&
   left.programmed?.digest === right.programmed?.digest &&

@@ -1,4 +1,4 @@
-// Makes the status of every resource from its verdict and the reports of data planes. It keeps conditions from one update
+// Makes the status of every resource from its result and the reports of data planes. It keeps conditions from one update
 // to the next, so that a `lastTransitionTime` moves only with its status. The time is passed in.
 
 import type { DataPlaneReport } from '../../data-plane.ts'
@@ -7,12 +7,12 @@ import { FleetView, type Subject } from './fleet-view.ts'
 import { isGood } from './programmed.ts'
 import { type Entry, isWaiting, makeEntry, type ResourceStatus } from './status-entry.ts'
 import { hostsWithoutService } from './unknown-services.ts'
-import type { Verdict } from '../verdict.ts'
+import type { ResourceResult } from '../resource-result.ts'
 
 export type { ResourceStatus } from './status-entry.ts'
 
 /**
- * The work is in proportion to what has changed: verdicts and reports are compared by identity. Measured with 1,000
+ * The work is in proportion to what has changed: results and reports are compared by identity. Measured with 1,000
  * documents × 100 data planes: a report with one change costs 0.3 ms, a data plane that becomes ready or stops being so
  * 0.9 ms, one that loses everything it had loaded 3 ms.
  */
@@ -22,7 +22,7 @@ export class StatusRegistry {
   readonly #waiting = new Set<string>()
   readonly #clusterDomain: string
   #absent: ReadonlySet<string> = new Set()
-  #verdicts: ReadonlyMap<string, Verdict> = new Map()
+  #results: ReadonlyMap<string, ResourceResult> = new Map()
   #statuses: ReadonlyMap<string, ResourceStatus> = new Map()
 
   constructor(clusterDomain = 'cluster.local') {
@@ -35,18 +35,18 @@ export class StatusRegistry {
    * needless writes.
    */
   update(
-    verdicts: ReadonlyMap<string, Verdict>,
+    results: ReadonlyMap<string, ResourceResult>,
     reports: readonly DataPlaneReport[],
     nowMs: number,
     absentServices: ReadonlySet<string> = this.#absent,
   ): ReadonlyMap<string, ResourceStatus> {
     const open = new Set(this.#waiting)
     for (const key of this.#view.take(reports)) open.add(key)
-    const edits = this.#takeVerdicts(verdicts, open)
+    const edits = this.#takeResults(results, open)
     this.#takeServices(absentServices, open)
     for (const key of open) {
-      const verdict = verdicts.get(key)
-      if (verdict !== undefined) edits.set(key, this.#makeStatus(key, verdict, nowMs))
+      const result = results.get(key)
+      if (result !== undefined) edits.set(key, this.#makeStatus(key, result, nowMs))
     }
     this.#statuses = edited(this.#statuses, edits)
     return this.#statuses
@@ -58,16 +58,16 @@ export class StatusRegistry {
   }
 
   /** @returns the statuses of removed resources, as undefined */
-  #takeVerdicts(
-    verdicts: ReadonlyMap<string, Verdict>,
+  #takeResults(
+    results: ReadonlyMap<string, ResourceResult>,
     open: Set<string>,
   ): Map<string, ResourceStatus | undefined> {
     const gone = new Map<string, ResourceStatus | undefined>()
-    if (verdicts === this.#verdicts) return gone
-    for (const key of changedKeys(this.#verdicts, verdicts)) {
-      const verdict = verdicts.get(key)
-      this.#view.watch(key, verdict && subjectOf(verdict))
-      if (verdict !== undefined) {
+    if (results === this.#results) return gone
+    for (const key of changedKeys(this.#results, results)) {
+      const result = results.get(key)
+      this.#view.watch(key, result && subjectOf(result))
+      if (result !== undefined) {
         open.add(key)
         continue
       }
@@ -75,7 +75,7 @@ export class StatusRegistry {
       this.#waiting.delete(key)
       gone.set(key, undefined)
     }
-    this.#verdicts = verdicts
+    this.#results = results
     return gone
   }
 
@@ -86,15 +86,15 @@ export class StatusRegistry {
     const changed = new Set(
       [...absent, ...before].filter((key) => !absent.has(key) || !before.has(key)),
     )
-    for (const [key, { forwardHosts = [] }] of this.#verdicts)
+    for (const [key, { forwardHosts = [] }] of this.#results)
       if (hostsWithoutService(forwardHosts, changed, this.#clusterDomain).length > 0) open.add(key)
   }
 
-  #makeStatus(key: string, verdict: Verdict, nowMs: number): ResourceStatus {
+  #makeStatus(key: string, result: ResourceResult, nowMs: number): ResourceStatus {
     const before = this.#entries.get(key)
-    const { forwardHosts = [] } = verdict
+    const { forwardHosts = [] } = result
     const unserved = hostsWithoutService(forwardHosts, this.#absent, this.#clusterDomain)
-    const entry = makeEntry(verdict, this.#view.look(key), { before, nowMs, unserved })
+    const entry = makeEntry(result, this.#view.look(key), { before, nowMs, unserved })
     if (entry === before) return entry.status
     this.#entries.set(key, entry)
     if (isWaiting(entry)) this.#waiting.add(key)
@@ -104,12 +104,12 @@ export class StatusRegistry {
 }
 
 /** Data planes are not sent a version that is not valid: they are asked about the one that serves. */
-const subjectOf = (verdict: Verdict): Subject | undefined => {
-  const { resource, id, serving, realmNamespace, routerRealm } = verdict
+const subjectOf = (result: ResourceResult): Subject | undefined => {
+  const { resource, id, serving, realmNamespace, routerRealm } = result
   const { namespace } = resource.metadata
   if (id === undefined) return undefined
   if (resource.kind === 'Realm') return { kind: 'realm', uri: id, namespace }
-  const digest = isGood(verdict) ? verdict.digest : serving?.digest
+  const digest = isGood(result) ? result.digest : serving?.digest
   if (digest === undefined) return undefined
   const selector = 'spec' in resource.checked ? resource.checked.spec.dataPlaneSelector : undefined
   return {

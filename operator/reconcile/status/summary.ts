@@ -4,7 +4,7 @@ import { type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
 import type { Sight } from './fleet-view.ts'
 import { isGood, type Latch } from './programmed.ts'
 import { UNKNOWN_SERVES } from './serving-words.ts'
-import type { Serving, Verdict } from '../verdict.ts'
+import type { Serving, ResourceResult } from '../resource-result.ts'
 
 /** Digest → the generation that brought it, or that is programmed with it; the newest last. */
 export type KnownVersions = readonly Serving[]
@@ -15,7 +15,7 @@ const MAX_KNOWN = 8
 /** The same list where nothing is new. */
 export const knownVersions = (
   before: KnownVersions,
-  { digest, serving, resource }: Verdict,
+  { digest, serving, resource }: ResourceResult,
   latch: Latch | undefined,
 ): KnownVersions => {
   const { generation } = resource.metadata
@@ -47,27 +47,27 @@ export interface Moment {
 
 /** The same object where nothing is new. */
 export const summaryOf = (
-  verdict: Verdict,
+  result: ResourceResult,
   sight: Sight,
   { known, before }: Moment,
 ): DocumentSummary => {
-  const [id, host, realm] = [verdict.id, verdict.host, verdict.realmUri].map(cutName)
+  const [id, host, realm] = [result.id, result.host, result.realmUri].map(cutName)
   const summary = {
     ...namesOf({ id: id ?? before?.id, host: host ?? before?.host, realm: realm ?? before?.realm }),
     serving: servingOf(sight, known, before?.serving),
-    gateways: gatewaysOf(verdict, sight),
+    gateways: gatewaysOf(result, sight),
   }
   return before !== undefined && sameSummary(before, summary) ? before : summary
 }
 
 /** Keeps the parts about data planes while their reports are still awaited. */
 export const inheritedSummary = (
-  verdict: Verdict,
+  result: ResourceResult,
   sight: Sight,
   before: DocumentSummary,
 ): DocumentSummary => {
   const { serving, gateways } = before
-  const names = summaryOf(verdict, sight, { known: [], before })
+  const names = summaryOf(result, sight, { known: [], before })
   const summary = { ...names, serving, gateways }
   return sameSummary(before, summary) ? before : summary
 }
@@ -112,8 +112,8 @@ const servingOf = (sight: Sight, known: KnownVersions, before: string | undefine
   return generations.length === 0 ? UNKNOWN_SERVES : String(Math.min(...generations))
 }
 
-const gatewaysOf = (verdict: Verdict, sight: Sight): string => {
-  if (!isGood(verdict) && verdict.serving === undefined) return NONE_SERVES
-  const asked = sight.total - sight.count('forbidden')
-  return `${sight.count('holds', 'shadowed')}/${asked}`
+const gatewaysOf = (result: ResourceResult, sight: Sight): string => {
+  if (!isGood(result) && result.serving === undefined) return NONE_SERVES
+  const eligible = sight.total - sight.count('forbidden')
+  return `${sight.count('holds', 'shadowed')}/${eligible}`
 }

@@ -44,7 +44,7 @@ const importByProgram = (...argv: readonly string[]): Promise<SvcRun> =>
 const settingsOf = (...argv: readonly string[]): OperatorSettings => {
   const parsed = readOperatorSettings(argv, {})
   if (parsed.kind === 'settings') return parsed.settings
-  throw new Error(parsed.kind === 'fault' ? parsed.message : parsed.kind)
+  throw new Error(parsed.kind === 'error' ? parsed.message : parsed.kind)
 }
 
 const importFrom = (url: string, ...flags: readonly string[]): Promise<SvcRun> =>

@@ -67,7 +67,7 @@ const checkDocument = (input: Buffer): string => {
 
 const checkManifest = (input: Buffer): string => {
   const read = readManifest(input.toString(), 'fuzz.yaml')
-  const fault = read.faults[0]
+  const fault = read.problems[0]
   if (fault !== undefined && read.entries.length === 0) return wordsOf(fault.message)
   const outcomes = read.entries.map(({ value, positionOf }) => {
     if (!(positionOf('/spec/document').line >= 1)) throw new Error('an entry stands on no line')
@@ -89,7 +89,7 @@ const withoutComments = (manifest: Buffer): Buffer =>
 
 const documentsOf = (manifest: Buffer): readonly Buffer[] => {
   const parsed = parseYaml(manifest.toString())
-  if ('fault' in parsed) throw new Error(parsed.fault.message)
+  if ('error' in parsed) throw new Error(parsed.error.message)
   return parsed.documents.flatMap(({ value }) => {
     const spec = isMap(value) ? value['spec'] : undefined
     return isMap(spec) && isMap(spec['document'])

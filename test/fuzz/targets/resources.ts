@@ -102,7 +102,7 @@ const BESIDE = [
 ]
 
 const check = (input: Buffer): string => {
-  const { entries, faults } = readManifest(input.toString(), 'fuzz.json')
+  const { entries, problems: faults } = readManifest(input.toString(), 'fuzz.json')
   // What an operator gets from the same text is what `svc validate` sees.
   const { diagnostics } = validateFiles([{ name: 'fuzz.json', text: input.toString() }])
   const reconciler = new Reconciler({
@@ -128,7 +128,7 @@ const MANIFESTS = readdirSync(EXAMPLES)
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => {
     const parsed = parseYaml(readFileSync(new URL(name, EXAMPLES), 'utf8'))
-    if ('fault' in parsed) throw new Error(parsed.fault.message)
+    if ('error' in parsed) throw new Error(parsed.error.message)
     return list(parsed.documents.map(({ value }) => value))
   })
 

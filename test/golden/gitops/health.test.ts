@@ -11,7 +11,7 @@ import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
-import type { Verdict } from '../../../operator/reconcile/verdict.ts'
+import type { ResourceResult } from '../../../operator/reconcile/resource-result.ts'
 import { nothingFoundBy } from '../../../operator/resource/condition.ts'
 import { API_VERSION, type Resource } from '../../../operator/resource/resource.ts'
 import { API_SPECIFICATION_STATUS } from '../../../operator/resource/status-schema.ts'
@@ -72,9 +72,9 @@ const statusAfter = (
   let status: object | undefined
   for (const [index, [version, gateways]] of steps.entries()) {
     const cache = cacheOf([REALM, orders(version)], { version: index + 1 })
-    const { verdicts, desired } = reconciler.reconcile(cache)
+    const { results, desired } = reconciler.reconcile(cache)
     const reports = reportsOf(gateways, desired)
-    const statuses = book.update(verdicts, reports, NOW_MS + index * 60_000)
+    const statuses = book.update(results, reports, NOW_MS + index * 60_000)
     const found = statuses.get('ApiSpecification/default/orders')
     status = found && statusObject(found)
   }
@@ -155,13 +155,13 @@ describe('what stands in the API while a newer generation is validated', () => {
     const resource = orders({ generation: 2, status: recorded })
     if (resource.kind !== 'ApiSpecification') throw new Error('no ApiSpecification')
     const pending = { status: 'Unknown', reason: 'Pending', message: 'being compiled' } as const
-    const verdict: Verdict = {
+    const result: ResourceResult = {
       resource, errors: [], warnings: [], isPending: true,
       accepted: { type: 'Accepted', ...pending },
       resolvedRefs: { type: 'ResolvedRefs', ...pending },
       found: nothingFoundBy('document'),
     }
-    const [found] = new StatusRegistry().update(new Map([['key', verdict]]), [], NOW_MS).values()
+    const [found] = new StatusRegistry().update(new Map([['key', result]]), [], NOW_MS).values()
     const status = found && statusObject(found)
     expect(status).toEqual(recorded)
     const object = JSON.parse(JSON.stringify({ metadata: { generation: 2 }, status })) as ValueMap

@@ -80,7 +80,7 @@ export const startCluster = async (
   fleet.apply(validated.desired)
   const book = new StatusRegistry()
   const statuses = (): ReadonlyMap<string, ResourceStatus> =>
-    book.update(validated.verdicts, fleet.reports(), edition)
+    book.update(validated.results, fleet.reports(), edition)
   const report = (): DataPlaneReport => {
     const found = fleet.reports().find(({ dataPlane }) => dataPlane.name === hostile.name)
     if (found === undefined) throw new Error('it is gone')

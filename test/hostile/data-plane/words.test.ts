@@ -81,7 +81,7 @@ describe('words', () => {
   const toldOf = (namespace: string, { statuses }: Cluster): string =>
     JSON.stringify(
       [...statuses().values()]
-        .filter(({ verdict }) => verdict.resource.metadata.namespace === namespace)
+        .filter(({ result: verdict }) => verdict.resource.metadata.namespace === namespace)
         .map((status) => [
           status.conditions,
           status.errors,

@@ -368,13 +368,13 @@ describe('what is wrong beside a resource', () => {
             : []
         }),
       )
-      const { verdicts } = new Reconciler({
+      const { results } = new Reconciler({
         className: 'svc',
         hostOwnership: 'strict',
         ...world.validating,
       }).reconcile(cacheOf([...(world.resources ?? [SHOP]), meant, ...referred], { forbidden }))
-      const verdict = verdicts.get(keyOf(meant))
-      const messages = [verdict?.accepted, verdict?.resolvedRefs].flatMap((condition) =>
+      const result = results.get(keyOf(meant))
+      const messages = [result?.accepted, result?.resolvedRefs].flatMap((condition) =>
         condition?.status === 'False' ? [`${PREFIX}${condition.message}`] : [],
       )
       expect([warning]).toEqual(messages)

@@ -318,7 +318,7 @@ describe('what is written into a status', () => {
     expect(recorded).toEqual([told(digest), told(digest)])
     expect(statuses).toHaveLength(count)
     await eventually(() => {
-      expect(controller.status.resources.get(DOC)?.verdict.resource).toEqual(told(digest))
+      expect(controller.status.resources.get(DOC)?.result.resource).toEqual(told(digest))
     })
     expect(statuses).toHaveLength(count + 1)
   })
@@ -390,7 +390,7 @@ describe('what is written into a status', () => {
     await eventually(() => {
       expect(plane.complete).toBe(true)
     })
-    expect(controller.status.resources.get(DOC)?.verdict.serving?.digest).toBe('sha256:other')
+    expect(controller.status.resources.get(DOC)?.result.serving?.digest).toBe('sha256:other')
     expect(controller.status.resources.get(DOC)?.programmed?.digest).toBe('sha256:other')
   })
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'
-import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
+import { staticDataPlanes, urlErrorOf } from '../../../operator/fleet/static-data-planes.ts'
 import { startEpoch } from '../../../operator/epoch.ts'
 import { MassDeleteGuard } from '../../../operator/fleet/sync/mass-delete-guard.ts'
 import { type Batch, type BatchPlan, planBatches } from '../../../operator/fleet/sync/batches.ts'
@@ -83,7 +83,7 @@ describe('URLs of data planes', () => {
     ['https://gateway:1/path', /only scheme/],
     ['https://gateway:1/?a=b', /only scheme/],
   ])('%s', (url, fault) => {
-    expect(faultOfUrl(url) ?? 'good').toMatch(fault)
+    expect(urlErrorOf(url) ?? 'good').toMatch(fault)
   })
 
   it('name the data planes', () => {
@@ -659,7 +659,7 @@ describe('responses', () => {
     [undefined, { code: '', message: '' }],
     [
       { code: 'c', message: 'm', epoch: 4, rootDigest: 'r' },
-      { code: 'c', message: 'm', epoch: 4, rootDigest: 'r' },
+      { code: 'c', message: 'm', epoch: 4 },
     ],
     [
       { code: 1, message: 'x'.repeat(900) },
@@ -671,7 +671,7 @@ describe('responses', () => {
 })
 
 describe('the version of a state that was read', () => {
-  const client = {} as ManagementClient
+  const client = {} as unknown as ManagementClient
 
   it.each([
     ['follows a call that began at it', { before: '"b-3"', after: '"b-4"' }, '"b-4"'],

@@ -4,7 +4,7 @@ import { parseYaml } from '../../../operator/manifests/parse-yaml.ts'
 /** Where the `X` of the value stands, as the parser has it, and as it is found from the value. */
 const positions = (text: string): readonly unknown[] => {
   const parsed = parseYaml(text)
-  if ('fault' in parsed) throw new Error(parsed.fault.message)
+  if ('error' in parsed) throw new Error(parsed.error.message)
   const [document] = parsed.documents
   const { value } = document?.value as { readonly value: string }
   const lines = text.slice(0, text.indexOf('X')).split('\n')

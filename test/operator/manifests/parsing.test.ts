@@ -8,7 +8,7 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 
 const valueOf = (text: string): unknown => {
   const parsed = parseYaml(text)
-  return 'fault' in parsed ? parsed : parsed.documents.map(({ value }) => value)
+  return 'error' in parsed ? parsed : parsed.documents.map(({ value }) => value)
 }
 
 describe('YAML as kubectl reads it', () => {
@@ -67,8 +67,8 @@ describe('YAML as kubectl reads it', () => {
     ['a: {<<: 5}', '1:1', 'Merge sources must be maps'],
   ])('%j is no YAML, at %s', (text, place, words) => {
     const parsed = parseYaml(text)
-    if (!('fault' in parsed)) throw new Error('it was read')
-    const { line, column, message } = parsed.fault
+    if (!('error' in parsed)) throw new Error('it was read')
+    const { line, column, message } = parsed.error
     expect([`${line}:${column}`, message]).toEqual([place, expect.stringContaining(words)])
   })
 
@@ -77,7 +77,7 @@ describe('YAML as kubectl reads it', () => {
       `l${n}: &l${n} [${Array.from({ length: 9 }, () => `*l${n - 1}`).join(', ')}]`
     const bomb = ['l0: &l0 [x]', ...Array.from({ length: 9 }, (_, i) => level(i + 1))].join('\n')
     expect(valueOf(bomb)).toMatchObject({
-      fault: { message: expect.stringContaining('alias') as unknown },
+      error: { message: expect.stringContaining('alias') as unknown },
     })
     const many = ['shared: &s {a: 1}', ...Array.from({ length: 3000 }, (_, i) => `k${i}: *s`)].join(
       '\n',
@@ -100,18 +100,18 @@ describe('YAML as kubectl reads it', () => {
     ['a: text', []],
   ])('%j: warnings at %j', (text, paths) => {
     const parsed = parseYaml(text)
-    const warnings = 'fault' in parsed ? [] : (parsed.documents[0]?.warnings ?? [])
+    const warnings = 'error' in parsed ? [] : (parsed.documents[0]?.warnings ?? [])
     expect(warnings.map(({ path }) => path)).toEqual(paths)
   })
 
   it('warns at most a hundred times', () => {
     const parsed = parseYaml(Array.from({ length: 300 }, (_, i) => `k${i}: on`).join('\n'))
-    expect('fault' in parsed ? 0 : parsed.documents[0]?.warnings.length).toBe(100)
+    expect('error' in parsed ? 0 : parsed.documents[0]?.warnings.length).toBe(100)
   })
 
   it('knows the place of a pointer, or of its nearest parent', () => {
     const parsed = parseYaml('a:\n  b:\n    - 1\n    - c: 2\n')
-    const document = 'fault' in parsed ? undefined : parsed.documents[0]
+    const document = 'error' in parsed ? undefined : parsed.documents[0]
     expect(
       ['', '/a', '/a/b/1', '/a/b/1/c', '/a/b/9/x', '/nope'].map((pointer) => {
         const { line, column } = document?.positionOf(pointer) ?? { line: 0, column: 0 }
@@ -135,7 +135,7 @@ describe('a manifest file', () => {
       `${HEAD}kind: Raelm\n---\n${HEAD}kind: Realm\nmetadata: {name: a}\nspec: {uri: a}\n`,
       'f.yaml',
     )
-    expect(read.faults).toEqual([])
+    expect(read.problems).toEqual([])
     expect(read.entries.map(({ resource }) => resource.kind)).toEqual(['Realm'])
     expect(read.notes).toMatchObject([
       {
@@ -160,7 +160,7 @@ describe('a manifest file', () => {
       ].join('\n'),
       'x.yaml',
     )
-    expect(read.faults).toEqual([])
+    expect(read.problems).toEqual([])
     expect(
       read.entries.map(({ resource, position }) => [
         resource.kind,
@@ -190,8 +190,8 @@ describe('a manifest file', () => {
   ])('%j: nothing of the file is readable', (text, words, line) => {
     const read = readManifest(text, 'x.yaml')
     expect(read.entries).toEqual([])
-    expect(read.faults).toHaveLength(1)
-    expect(read.faults[0]).toMatchObject({
+    expect(read.problems).toHaveLength(1)
+    expect(read.problems[0]).toMatchObject({
       severity: 'error',
       message: expect.stringMatching(words) as unknown,
       origin: { file: 'x.yaml', line },
@@ -210,14 +210,14 @@ describe('a manifest file', () => {
       ['a', 1],
       ['b', 12],
     ])
-    expect(read.faults.map(({ message, origin }) => [message, origin?.line])).toEqual([
+    expect(read.problems.map(({ message, origin }) => [message, origin?.line])).toEqual([
       ['this is not a Kubernetes resource: it is not a map', 6],
       ['/metadata/name is missing', 10],
     ])
   })
 
   it('of many unreadable objects the first hundred are told', () => {
-    expect(readManifest('--- 1\n'.repeat(101), 'f.yaml').faults).toHaveLength(100)
+    expect(readManifest('--- 1\n'.repeat(101), 'f.yaml').problems).toHaveLength(100)
   })
 })
 

@@ -74,8 +74,8 @@ const namespaceOf = (name: string, labels: object = {}): Resource =>
 
 const PARTNERS = { from: 'Selector', selector: { matchLabels: { billing: 'yes' } } }
 
-const verdictOf = (at: Reconciliation, namespace = 'shop') =>
-  at.verdicts.get(`ApiSpecification/${namespace}/d`)
+const resultOf = (at: Reconciliation, namespace = 'shop') =>
+  at.results.get(`ApiSpecification/${namespace}/d`)
 
 describe('a document that names a credential', () => {
   const validate = (realm: Resource, document: Resource, labels: object = {}): Reconciliation =>
@@ -101,7 +101,7 @@ describe('a document that names a credential', () => {
     ],
   ])('may: %s', (_, realm, document, labels) => {
     const at = validate(realm, document, labels)
-    expect(verdictOf(at, document.metadata.namespace)?.resolvedRefs.reason).toBe('ResolvedRefs')
+    expect(resultOf(at, document.metadata.namespace)?.resolvedRefs.reason).toBe('ResolvedRefs')
     expect(at.desired.documents.get('d')).toMatchObject({ credentials: ['billing'] })
   })
 
@@ -110,7 +110,7 @@ describe('a document that names a credential', () => {
     ['of its own namespace alone', realmOf({ from: 'Same' })],
   ])('may not: %s', (_, realm) => {
     const at = validate(realm, forwarding('billing'))
-    expect(verdictOf(at)).toMatchObject({
+    expect(resultOf(at)).toMatchObject({
       resolvedRefs: { reason: 'RefNotPermitted' },
       errors: [{ path: '/spec/document/versions/v1/paths/~1a/get/action/credential' }],
     })
@@ -125,7 +125,7 @@ describe('a document that names a credential', () => {
       "the credential 'billing' is not for documents of shop: its allowedNamespaces in the Realm do not admit them",
     ],
   ])('is told nothing of a credential that is not for it by %s', (_, document, message) => {
-    const errors = verdictOf(validate(realmOf({ from: 'Same' }), document))?.errors
+    const errors = resultOf(validate(realmOf({ from: 'Same' }), document))?.errors
     expect(errors?.map((each) => each.message)).toEqual([message])
   })
 
@@ -137,9 +137,9 @@ describe('a document that names a credential', () => {
       'not an origin',
     ],
   ])('is not valid with %s', (_, document, words) => {
-    const verdict = verdictOf(validate(realmOf(), document))
-    expect(verdict?.accepted.reason).toBe('Invalid')
-    expect(verdict?.accepted.message).toContain(words)
+    const result = resultOf(validate(realmOf(), document))
+    expect(result?.accepted.reason).toBe('Invalid')
+    expect(result?.accepted.message).toContain(words)
   })
 })
 
@@ -213,8 +213,8 @@ describe('a credential that was taken away before the operator restarted', () =>
     let served: DesiredDocument | undefined
     for (const [i, realm] of realms.entries()) {
       const cache = cacheAt(i + 1, secretOf('s3cret'), realm, forwarding('billing'))
-      const { desired, verdicts } = reconciler.reconcile(cache)
-      const status = statuses.update(verdicts, [syncedReport(desired)], 1000 * (i + 1)).get(KEY)
+      const { desired, results } = reconciler.reconcile(cache)
+      const status = statuses.update(results, [syncedReport(desired)], 1000 * (i + 1)).get(KEY)
       served = desired.documents.get('d')
       const { programmed, conditions = [] } = status ?? {}
       recorded = {
@@ -275,7 +275,7 @@ describe('a credential that was taken away before the operator restarted', () =>
   it('has its document held by a Realm that is not good, as what serves', () => {
     const { served, recorded } = before(TAKEN)
     const [at] = roundsOf(realmOf(SAME), forwarding('billing', {}, recorded))
-    expect(at && verdictOf(at)).toMatchObject({ servesOn: true, digest: served.digest })
+    expect(at && resultOf(at)).toMatchObject({ servesOn: true, digest: served.digest })
   })
 
   it.each<[string, readonly Resource[]]>([
@@ -331,14 +331,14 @@ describe('what gateways get', () => {
     const at = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realmOf(), forwarding('billing'), namespaceOf('shop')]),
     )
-    expect(at.verdicts.get('Realm/realms/shop')?.resolvedRefs.reason).toBe('SecretNotFound')
+    expect(at.results.get('Realm/realms/shop')?.resolvedRefs.reason).toBe('SecretNotFound')
   })
 
   it('is not a Realm with a fault, which names its place in the resource', () => {
     const at = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([secretOf('x\n'), realmOf(undefined, { from: 'All' }, { origins: ['https://a/b'] })]),
     )
-    expect(at.verdicts.get('Realm/realms/shop')?.errors.map(({ path }) => path)).toEqual([
+    expect(at.results.get('Realm/realms/shop')?.errors.map(({ path }) => path)).toEqual([
       '/spec/credentials/billing/origins/0',
       '/spec/credentials/billing/bearer/token',
     ])

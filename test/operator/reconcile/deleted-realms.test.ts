@@ -96,7 +96,7 @@ class World {
 
   said(resource: Resource, type: string): string {
     const conditions = this.#book
-      .update(this.#last?.verdicts ?? new Map(), [], this.clock.now())
+      .update(this.#last?.results ?? new Map(), [], this.clock.now())
       .get(keyOf(resource))?.conditions
     const found = conditions?.find((condition) => condition.type === type)
     return `${found?.status ?? ''} ${found?.reason ?? ''}: ${found?.message ?? ''}`

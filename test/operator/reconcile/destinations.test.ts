@@ -46,9 +46,9 @@ const forwarding = (host: unknown, { spec = {}, status, ...known }: More = {}): 
 }
 
 const shown = (at: Reconciliation): readonly unknown[] => {
-  const verdict = at.verdicts.get(KEY)
+  const result = at.results.get(KEY)
   const document = at.desired.documents.get('d')
-  return [verdict?.resolvedRefs.reason, document?.confinedTo]
+  return [result?.resolvedRefs.reason, document?.confinedTo]
 }
 
 describe('a host that a document writes out', () => {
@@ -95,7 +95,7 @@ describe('a host that a document writes out', () => {
   ])('%s is not: %s', (host, says) => {
     const at = validate(host)
     expect(shown(at)).toEqual(['RefNotPermitted', undefined])
-    const { resolvedRefs, accepted, errors } = at.verdicts.get(KEY) ?? {}
+    const { resolvedRefs, accepted, errors } = at.results.get(KEY) ?? {}
     const pointer = '/spec/document/versions/v1/paths/~1a/get/action/host'
     expect(resolvedRefs?.message).toContain(pointer)
     expect(resolvedRefs?.message).toContain(says)
@@ -129,7 +129,7 @@ describe('a host that a document writes out', () => {
     const at = new Reconciler(OWN).reconcile(cache)
     expect(shown(at)).toEqual(['RefNotPermitted', undefined])
     const pointer = '/spec/document/versions/v1/paths/~1a~1:x/get/action/hosts'
-    expect(at.verdicts.get(KEY)?.errors).toMatchObject([
+    expect(at.results.get(KEY)?.errors).toMatchObject([
       { path: `${pointer}/1/host` },
       { path: `${pointer}/3/host` },
     ])
@@ -202,7 +202,7 @@ describe('the policy of a namespace', () => {
     const at = new Reconciler(ANY).reconcile(
       cacheOf([realm, namespace('shop', 'onw'), forwarding('vault.bank.svc')]),
     )
-    expect(at.verdicts.get(KEY)?.resolvedRefs.message).toContain("the annotation says 'onw'")
+    expect(at.results.get(KEY)?.resolvedRefs.message).toContain("the annotation says 'onw'")
   })
 })
 

@@ -74,14 +74,14 @@ describe('what a data plane is sent', () => {
 
 const reportOf = (
   dataPlane: DataPlane,
-  { verdicts }: Reconciliation,
+  { results }: Reconciliation,
   more: Partial<DataPlaneReport> = {},
 ): DataPlaneReport => ({
   dataPlane,
   phase: 'synced',
   message: '',
   ready: true,
-  documents: new Map([['orders', { digest: verdicts.get(KEY)?.digest ?? '', warnings: [] }]]),
+  documents: new Map([['orders', { digest: results.get(KEY)?.digest ?? '', warnings: [] }]]),
   realms: new Map(),
   realmsGiven: new Set(['com.shop']),
   rejected: { documents: new Map(), realms: new Map() },
@@ -105,7 +105,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   const shared = reportOf({ ...dataPlaneOf(undefined), name: 'shared' }, foreign)
 
   it('says so, and that nothing serves it', () => {
-    const statuses = new StatusRegistry().update(foreign.verdicts, [sidecar], 1000)
+    const statuses = new StatusRegistry().update(foreign.results, [sidecar], 1000)
     expect(conditionsIn(statuses, KEY)).toEqual({
       Accepted: 'True Accepted',
       ResolvedRefs: 'False RefNotPermitted',
@@ -116,7 +116,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   })
 
   it('names the realm and what to do', () => {
-    const statuses = new StatusRegistry().update(foreign.verdicts, [sidecar], 1000)
+    const statuses = new StatusRegistry().update(foreign.results, [sidecar], 1000)
     const found = statuses.get(KEY)?.conditions.find(({ type }) => type === 'ResolvedRefs')
     expect(found?.message).toBe(
       "a sidecar selected by this document may not receive the realm 'com.shop', which belongs to another namespace: " +
@@ -126,7 +126,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   })
 
   it('is programmed all the same where the shared pool serves it', () => {
-    const statuses = new StatusRegistry().update(foreign.verdicts, [sidecar, shared], 1000)
+    const statuses = new StatusRegistry().update(foreign.results, [sidecar, shared], 1000)
     expect(conditionsIn(statuses, KEY)).toMatchObject({
       ResolvedRefs: 'False RefNotPermitted',
       Programmed: 'True Programmed',
@@ -137,7 +137,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   it('follows sidecars that come and go', () => {
     const book = new StatusRegistry()
     const ready = (reports: readonly DataPlaneReport[]): string | undefined =>
-      conditionsIn(book.update(foreign.verdicts, reports, 1000), KEY)['Ready']
+      conditionsIn(book.update(foreign.results, reports, 1000), KEY)['Ready']
     expect([ready([shared]), ready([shared, sidecar]), ready([shared])]).toEqual([
       'True Ready',
       'False RefNotPermitted',
@@ -149,17 +149,17 @@ describe('the status of a document that selects a sidecar which may not hold its
     const own = reconcile({ realmNamespace: 'shop', hasSelector: true })
     const holding = reportOf(dataPlaneOf('shop'), own)
     const book = new StatusRegistry()
-    expect(conditionsIn(book.update(own.verdicts, [holding], 1000), KEY)['Programmed']).toBe(
+    expect(conditionsIn(book.update(own.results, [holding], 1000), KEY)['Programmed']).toBe(
       'True Programmed',
     )
-    const statuses = book.update(foreign.verdicts, [holding], 2000)
+    const statuses = book.update(foreign.results, [holding], 2000)
     expect(conditionsIn(statuses, KEY)['Programmed']).toBe('False NoDataPlanes')
   })
 
   it('reports no problem with a realm of its own namespace', () => {
     const own = reconcile({ realmNamespace: 'shop', hasSelector: true })
     const statuses = new StatusRegistry().update(
-      own.verdicts,
+      own.results,
       [reportOf(dataPlaneOf('shop'), own)],
       1000,
     )
@@ -191,7 +191,7 @@ describe('the status of a Realm', () => {
   ])('what a data plane of %s says', (_whose, namespace, expected) => {
     const world = reconcile({ realmNamespace: 'bank', hasSelector: true })
     const report = reportOf(dataPlaneOf(namespace), world, lie)
-    const statuses = new StatusRegistry().update(world.verdicts, [report], 1000)
+    const statuses = new StatusRegistry().update(world.results, [report], 1000)
     expect(conditionsIn(statuses, 'Realm/bank/realm')['Ready']).toBe(expected)
     const isShown = JSON.stringify(statuses.get('Realm/bank/realm')?.conditions).includes(WORDS)
     expect(isShown).toBe(expected !== 'True Ready')
@@ -205,7 +205,7 @@ describe('the status of a Realm', () => {
     const without = reportOf(dataPlaneOf(namespace), world, { ...lie, realmsGiven: new Set() })
     const book = new StatusRegistry()
     const ready = (report: DataPlaneReport): string | undefined =>
-      conditionsIn(book.update(world.verdicts, [report], 1000), 'Realm/bank/realm')['Ready']
+      conditionsIn(book.update(world.results, [report], 1000), 'Realm/bank/realm')['Ready']
     const having = { ...without, realmsGiven: new Set(['com.shop']) }
     expect([ready(without), ready(having), ready(without)]).toEqual([
       'True Ready',

@@ -66,7 +66,7 @@ class Cluster {
     this.#version += 1
     for (const value of step.apply ?? []) this.#apply(value)
     for (const key of step.remove ?? []) this.#resources.delete(key)
-    const { desired, verdicts } = this.#reconciler.reconcile({
+    const { desired, results } = this.#reconciler.reconcile({
       version: this.#version,
       resources: new Map(this.#resources),
       notes: [],
@@ -81,7 +81,7 @@ class Cluster {
     ) {
       this.#held = desired
     }
-    const statuses = this.#book.update(verdicts, reports, this.#nowMs)
+    const statuses = this.#book.update(results, reports, this.#nowMs)
     return {
       say: step.say,
       desired: describeDesired(desired),
@@ -167,14 +167,14 @@ const describeDesired = ({ documents, realms, kept, holdDeletes }: DesiredSet): 
 })
 
 const describeStatus = ({
-  verdict,
+  result,
   conditions,
   errors,
   warnings,
   summary,
 }: ResourceStatus): object => ({
-  generation: verdict.resource.metadata.generation,
-  ...(verdict.serving && { desired: verdict.serving.generation }),
+  generation: result.resource.metadata.generation,
+  ...(result.serving && { desired: result.serving.generation }),
   ...(summary && { serving: `${summary.serving} at ${summary.gateways}` }),
   conditions: conditions.map(
     ({ type, status, reason, message, lastTransitionTime }) =>

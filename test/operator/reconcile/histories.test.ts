@@ -185,7 +185,7 @@ const aStart = fc.constantFrom<readonly Resource[]>(
 )
 
 /** Everything of a result that others see, in an order of its own. */
-const described = ({ desired, verdicts, missing, isOpen }: Reconciliation): object => ({
+const described = ({ desired, results, missing, isOpen }: Reconciliation): object => ({
   documents: [...desired.documents].map(([id, each]) => [id, each.digest, each.withheld]).sort(),
   realms: [...desired.realms].map(([uri, each]) => [uri, each.digest, each.namespace]).sort(),
   kept: [...desired.kept.documents, ...desired.kept.realms].sort(),
@@ -193,24 +193,24 @@ const described = ({ desired, verdicts, missing, isOpen }: Reconciliation): obje
   holdDeletes: desired.holdDeletes,
   missing: missing.map(({ key, digest }) => [key, digest]).sort(),
   isOpen,
-  verdicts: Object.fromEntries(
-    [...verdicts].map(([key, { resource, ...verdict }]) => [
+  results: Object.fromEntries(
+    [...results].map(([key, { resource, ...result }]) => [
       key,
-      { ...verdict, generation: resource.metadata.generation },
+      { ...result, generation: resource.metadata.generation },
     ]),
   ),
 })
 
 /** As an operator writes it once data planes hold what they should. */
-const withStatus = (resource: Resource, { verdicts }: Reconciliation): Resource => {
-  const verdict = verdicts.get(keyOf(resource))
-  if (verdict === undefined) return resource
-  const conditions = [verdict.accepted, verdict.resolvedRefs].map((condition) => ({
+const withStatus = (resource: Resource, { results }: Reconciliation): Resource => {
+  const result = results.get(keyOf(resource))
+  if (result === undefined) return resource
+  const conditions = [result.accepted, result.resolvedRefs].map((condition) => ({
     ...condition,
     observedGeneration: resource.metadata.generation,
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }))
-  const { serving: programmed } = verdict
+  const { serving: programmed } = result
   return { ...resource, conditions, ...(programmed && { programmed }) } as Resource
 }
 

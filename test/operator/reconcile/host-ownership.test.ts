@@ -69,8 +69,8 @@ const aDocument = (
   )
 
 const shown = (resources: readonly Resource[], options: typeof STRICT | typeof SHARED = STRICT) => {
-  const { verdicts, desired } = new Reconciler(options).reconcile(cacheOf(resources))
-  const reasons = [...verdicts.values()].flatMap(({ resource, accepted, resolvedRefs }) => {
+  const { results, desired } = new Reconciler(options).reconcile(cacheOf(resources))
+  const reasons = [...results.values()].flatMap(({ resource, accepted, resolvedRefs }) => {
     if (resource.kind === 'Realm') return []
     const bad = [accepted, resolvedRefs].find(({ status }) => status !== 'True')
     return [[resource.metadata.name, bad?.reason ?? 'good']]
@@ -78,7 +78,7 @@ const shown = (resources: readonly Resource[], options: typeof STRICT | typeof S
   return {
     reasons: Object.fromEntries(reasons) as Readonly<Record<string, string>>,
     served: [...desired.documents.keys()].sort(),
-    warnings: [...verdicts.values()].flatMap(({ warnings }) => warnings.map(({ code }) => code)),
+    warnings: [...results.values()].flatMap(({ warnings }) => warnings.map(({ code }) => code)),
   }
 }
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { coversHosts, listEntries } from '../../../operator/reconcile/claims/host-entries.ts'
 import { Reconciler, type ReconcilerOptions } from '../../../operator/reconcile/reconciler.ts'
-import type { Verdict } from '../../../operator/reconcile/verdict.ts'
+import type { ResourceResult } from '../../../operator/reconcile/resource-result.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { hostKey, parseHost } from '../../../language/routes/host-pattern.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
@@ -48,9 +48,9 @@ const onPath = (name: string, host: string, path: string, place: Place): Resourc
 const namespace = (name: string, annotations: object = {}): Resource =>
   resourceOf('Namespace', name, {}, { annotations })
 
-const shown = (verdicts: ReadonlyMap<string, Verdict>): Readonly<Record<string, string>> =>
+const shown = (results: ReadonlyMap<string, ResourceResult>): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    [...verdicts].flatMap(([key, { resource, accepted, resolvedRefs }]) => {
+    [...results].flatMap(([key, { resource, accepted, resolvedRefs }]) => {
       if (resource.kind === 'Realm') return []
       const bad = [accepted, resolvedRefs].find(({ status }) => status !== 'True')
       return [[key.slice('ApiSpecification/'.length), bad?.reason ?? 'good']]
@@ -61,7 +61,7 @@ const validate = (
   resources: readonly Resource[],
   options: ReconcilerOptions = STRICT,
 ): Readonly<Record<string, string>> =>
-  shown(new Reconciler(options).reconcile(cacheOf([realm, ...resources])).verdicts)
+  shown(new Reconciler(options).reconcile(cacheOf([realm, ...resources])).results)
 
 describe('entries of lists of hosts', () => {
   it.each([
@@ -161,7 +161,7 @@ describe('which hosts a namespace may claim', () => {
     const step = (...resources: readonly Resource[]): ReturnType<Reconciler['reconcile']> =>
       reconciler.reconcile(cacheOf([realm, document, ...resources]))
     const message = (at: ReturnType<typeof step>): string | undefined =>
-      at.verdicts.get('ApiSpecification/shop/d')?.resolvedRefs.message
+      at.results.get('ApiSpecification/shop/d')?.resolvedRefs.message
     const first = step(namespace('shop'))
     expect(message(first)).toContain('--wildcard-namespaces')
     expect(first.desired.documents.size).toBe(0)
@@ -263,7 +263,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     const loser = both('x', { namespace: 'a', createdAt: 2 })
     const younger = onPath('z', 'www.h.test', '/q', { namespace: 'b', createdAt: 3 })
     const step = (...resources: readonly Resource[]): Readonly<Record<string, string>> =>
-      shown(reconciler.reconcile(cacheOf([realm, ...resources])).verdicts)
+      shown(reconciler.reconcile(cacheOf([realm, ...resources])).results)
     const expected = { 'a/w': 'good', 'a/x': 'Conflicted', 'b/z': 'good' }
     expect(step(first, loser, younger)).toEqual(expected)
     expect(step(younger, loser, first)).toEqual(expected)
@@ -280,8 +280,8 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     const after = both('x', { namespace: 'a', createdAt: 2, generation: 2 })
     const own = onPath('y', 'own.test', '/q', { namespace: 'b', createdAt: 3 })
     const freed = onPath('z', 'www.h.test', '/q', { namespace: 'b', createdAt: 4 })
-    const { verdicts } = reconciler.reconcile(cacheOf([realm, first, after, own, freed]))
-    expect(shown(verdicts)).toEqual({
+    const { results } = reconciler.reconcile(cacheOf([realm, first, after, own, freed]))
+    expect(shown(results)).toEqual({
       'a/w': 'good',
       'a/x': 'Conflicted',
       'b/y': 'Conflicted',
@@ -308,10 +308,10 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
         const cache = cacheOf([realm, ...resources.values()])
         const first = reconciler.reconcile(cache)
         const again = reconciler.reconcile(cacheOf([realm, ...[...resources.values()].reverse()]))
-        expect({ seed, step, ...shown(again.verdicts) }).toEqual({
+        expect({ seed, step, ...shown(again.results) }).toEqual({
           seed,
           step,
-          ...shown(first.verdicts),
+          ...shown(first.results),
         })
         expect(again.desired.documents).toEqual(first.desired.documents)
         expectOwned(seed, first)
@@ -322,10 +322,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
   })
 
   /** A namespace for each host that serves; and who lost a host lost it to one that serves. */
-  const expectOwned = (
-    seed: number,
-    { verdicts, desired }: ReturnType<Reconciler['reconcile']>,
-  ) => {
+  const expectOwned = (seed: number, { results, desired }: ReturnType<Reconciler['reconcile']>) => {
     const owners = new Map<string, string>()
     for (const { namespace, claims } of desired.documents.values()) {
       for (const { key } of claims) {
@@ -338,7 +335,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
         owners.set(host, namespace)
       }
     }
-    for (const { resource, errors, host = '' } of verdicts.values()) {
+    for (const { resource, errors, host = '' } of results.values()) {
       if (!errors.some(({ message }) => message.includes('another namespace: take'))) continue
       const parsed = parseHost(host)
       const wanted = parsed.ok ? parsed.hosts.map(hostKey) : []
@@ -350,16 +347,16 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
 
   it('the words tell nothing of the winner', () => {
     const resources = [specification('secret', 'h.test', a), specification('y', 'h.test', b)]
-    const { verdicts } = new Reconciler(STRICT).reconcile(cacheOf([realm, ...resources]))
-    const verdict = verdicts.get('ApiSpecification/b/y')
-    expect(verdict?.errors).toEqual([
+    const { results } = new Reconciler(STRICT).reconcile(cacheOf([realm, ...resources]))
+    const result = results.get('ApiSpecification/b/y')
+    expect(result?.errors).toEqual([
       {
         code: 'conflict',
         path: '/spec/document/host',
         message: "the host 'h.test' belongs to documents of another namespace: take another host",
       },
     ])
-    expect(JSON.stringify(verdict)).not.toContain('secret')
+    expect(JSON.stringify(result)).not.toContain('secret')
   })
 
   it('an older document that comes to want a host takes it from no other, and stays as it was', () => {
@@ -367,8 +364,8 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     const young = specification('y', 'h.test', b)
     reconciler.reconcile(cacheOf([realm, specification('x', 'own.test', a), young]))
     const thief = specification('x', 'h.test', { ...a, generation: 2 })
-    const { verdicts, desired } = reconciler.reconcile(cacheOf([realm, thief, young]))
-    expect(shown(verdicts)).toEqual({ 'a/x': 'Conflicted', 'b/y': 'good' })
+    const { results, desired } = reconciler.reconcile(cacheOf([realm, thief, young]))
+    expect(shown(results)).toEqual({ 'a/x': 'Conflicted', 'b/y': 'good' })
     expect(desired.documents.get('x')?.spec['host']).toBe('own.test')
   })
 
@@ -380,7 +377,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     const moving = specification('x', 'h.test', { ...a, generation: 2 })
     const third = specification('z', 'own.test', { namespace: 'c', createdAt: 1 })
     const step = (...resources: readonly Resource[]): Readonly<Record<string, string>> =>
-      shown(reconciler.reconcile(cacheOf([realm, ...resources])).verdicts)
+      shown(reconciler.reconcile(cacheOf([realm, ...resources])).results)
     expect(step(moving, y, third)).toMatchObject({ 'a/x': 'Conflicted', 'c/z': 'Conflicted' })
     expect(step(moving, third)).toEqual({ 'a/x': 'good', 'c/z': 'good' })
   })
@@ -399,10 +396,10 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
       const status = { programmedGeneration: 1, programmedDigest: digests[name] }
       return resourceOf('ApiSpecification', name, { spec, status }, place)
     }
-    const { verdicts, desired } = new Reconciler(STRICT).reconcile(
+    const { results, desired } = new Reconciler(STRICT).reconcile(
       cacheOf([realm, served('x', a), served('y', b)]),
     )
-    expect(shown(verdicts)).toEqual({ 'a/x': 'good', 'b/y': 'Conflicted' })
+    expect(shown(results)).toEqual({ 'a/x': 'good', 'b/y': 'Conflicted' })
     expect([...desired.documents.keys()].sort()).toEqual(['x', 'y'])
   })
 })
@@ -424,9 +421,9 @@ describe('a crowd that is in the way of others', () => {
         return metadata
       },
     })
-    const verdicts = validate([...crowd, waiting])
-    expect(Object.values(verdicts).filter((verdict) => verdict === 'good')).toEqual(['good'])
-    expect(verdicts['a/a-0']).toBe('good')
+    const results = validate([...crowd, waiting])
+    expect(Object.values(results).filter((result) => result === 'good')).toEqual(['good'])
+    expect(results['a/a-0']).toBe('good')
     // Each turn looks at each a few times.
     expect(looks).toBeLessThan(400)
   })

@@ -70,7 +70,7 @@ describe('of many documents', () => {
     ['a Namespace that says nothing new: none', resourceOf('Namespace', 'n3', {}), 0, 0],
     ['a Secret that none refers to: none', secretAt(99, 3), 0, 0],
   ])(
-    '%s is compiled, and others keep their verdicts',
+    '%s is compiled, and others keep their results',
     (_name, change, compiledCount, verdictCount) => {
       const compiler = countingCompiler()
       const reconciler = new Reconciler({ className: 'svc', hostOwnership: 'strict', compiler })
@@ -81,7 +81,7 @@ describe('of many documents', () => {
         cacheWith(edited(first, new Map([[keyOf(change), change]]))),
       )
       expect(compiler.compiled).toHaveLength(compiledCount)
-      const isOther = (key: string): boolean => after.verdicts.get(key) !== before.verdicts.get(key)
+      const isOther = (key: string): boolean => after.results.get(key) !== before.results.get(key)
       expect([...first.keys()].filter(isOther)).toHaveLength(verdictCount)
     },
   )

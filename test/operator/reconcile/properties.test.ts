@@ -11,7 +11,7 @@ import {
 } from '../../../operator/reconcile/status/fleet-view.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
-import type { Verdict } from '../../../operator/reconcile/verdict.ts'
+import type { ResourceResult } from '../../../operator/reconcile/resource-result.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
@@ -45,11 +45,11 @@ const resources = fc
   .map((list) => [...cacheOf(list).resources.values()])
 
 const outcome = (reconciler: Reconciler, list: readonly Resource[]): object => {
-  const { desired, verdicts } = reconciler.reconcile(cacheOf([realm, ...list]))
+  const { desired, results } = reconciler.reconcile(cacheOf([realm, ...list]))
   return {
     documents: Object.fromEntries([...desired.documents].map(([id, { digest }]) => [id, digest])),
     kept: [...desired.kept.documents].sort(),
-    verdicts: [...verdicts]
+    results: [...results]
       .map(([key, { accepted, resolvedRefs, errors, serving }]) =>
         JSON.stringify([key, accepted, resolvedRefs, errors, serving]),
       )
@@ -58,10 +58,10 @@ const outcome = (reconciler: Reconciler, list: readonly Resource[]): object => {
 }
 
 /** As the status says it when every data plane holds what it should. */
-const written = (resource: Resource, verdicts: ReadonlyMap<string, Verdict>): Resource => {
-  const verdict = verdicts.get(keyOf(resource))
-  if (verdict === undefined) return resource
-  const { accepted, resolvedRefs, serving } = verdict
+const written = (resource: Resource, results: ReadonlyMap<string, ResourceResult>): Resource => {
+  const result = results.get(keyOf(resource))
+  if (result === undefined) return resource
+  const { accepted, resolvedRefs, serving } = result
   const conditions = [accepted, resolvedRefs].map((condition) => ({
     ...condition,
     observedGeneration: 1,
@@ -111,8 +111,8 @@ describe('validating', () => {
         expect(second.desired).toBe(first.desired)
         const third = reconciler.reconcile(cacheOf([realm, ...list.toReversed()]))
         expect(third.desired).toBe(second.desired)
-        for (const [key, verdict] of third.verdicts) {
-          expect(second.verdicts.get(key)).toBe(verdict)
+        for (const [key, result] of third.results) {
+          expect(second.results.get(key)).toBe(result)
         }
       }),
     )
@@ -125,11 +125,11 @@ describe('validating', () => {
         let before = reconciler.reconcile(cacheOf([realm]))
         for (const list of steps) {
           const after = reconciler.reconcile(cacheOf([realm, ...list]))
-          for (const [key, { serving }] of before.verdicts) {
-            const verdict = after.verdicts.get(key)
-            if (!key.startsWith('Api') || serving === undefined || verdict === undefined) continue
-            expect(after.desired.documents.has(verdict.id ?? '')).toBe(true)
-            expect(verdict.serving).toBeDefined()
+          for (const [key, { serving }] of before.results) {
+            const result = after.results.get(key)
+            if (!key.startsWith('Api') || serving === undefined || result === undefined) continue
+            expect(after.desired.documents.has(result.id ?? '')).toBe(true)
+            expect(result.serving).toBeDefined()
           }
           before = after
         }
@@ -146,8 +146,8 @@ describe('validating', () => {
           // Each is read with what was written into its status last.
           const next = list.map((resource) => withStatusOf(told, resource))
           expect(outcome(some, next)).toEqual(outcome(all, next))
-          const { verdicts } = all.reconcile(cacheOf([realm, ...next]))
-          told = next.map((resource) => written(resource, verdicts))
+          const { results } = all.reconcile(cacheOf([realm, ...next]))
+          told = next.map((resource) => written(resource, results))
           // The one is told of that at once, the other with the next change.
           const before = outcome(all, next)
           expect(outcome(all, told)).toEqual(before)
@@ -316,7 +316,7 @@ describe('statuses', () => {
     const document = resourceOf('ApiSpecification', '1', {
       spec: { document: aSpecification('1', { realm_uri: 'com.shop' }) },
     })
-    const { verdicts, desired } = new Reconciler({ className: 'svc' }).reconcile(
+    const { results, desired } = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, document]),
     )
     const held = desired.documents.get('1')?.digest ?? ''
@@ -327,7 +327,7 @@ describe('statuses', () => {
         rejected: { ...report.rejected, documents: renamed(report.rejected.documents, held) },
       }))
     const said = (book: StatusRegistry, fleet: readonly DataPlaneReport[], nowMs: number): object =>
-      [...book.update(verdicts, fleet, nowMs)].map(([key, { conditions, errors, warnings }]) => [
+      [...book.update(results, fleet, nowMs)].map(([key, { conditions, errors, warnings }]) => [
         key,
         conditions.map(({ type, status, reason, message }) => [
           type,
@@ -345,7 +345,7 @@ describe('statuses', () => {
         const book = new StatusRegistry()
         // An hour apart: a data plane that differs has done so for long enough, once it is asked again.
         steps.forEach((fleet, i) => said(book, fleet, i * 3_600_000))
-        const isLatched = [...book.update(verdicts, last, 1e12)].some(([, { conditions }]) =>
+        const isLatched = [...book.update(results, last, 1e12)].some(([, { conditions }]) =>
           conditions.some(({ type, status }) => type === 'Programmed' && status === 'True'),
         )
         const expected = said(isLatched ? book : new StatusRegistry(), last, 1e13)

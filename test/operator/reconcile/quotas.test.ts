@@ -8,7 +8,7 @@ import {
   amountsOf,
   ONE_REALM,
 } from '../../../operator/reconcile/quotas/quota-amounts.ts'
-import { quotaVerdict } from '../../../operator/reconcile/quotas/quota-verdict.ts'
+import { quotaRejection } from '../../../operator/reconcile/quotas/quota-rejection.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
@@ -69,9 +69,9 @@ const reconcilerWith = (limits: Partial<Amounts>): Reconciler =>
   new Reconciler({ className: 'svc', namespaceQuota: { ...ENOUGH, ...limits } })
 
 /** Name → the reason why it is not good. */
-const shown = ({ verdicts }: Reconciliation): Readonly<Record<string, string>> =>
+const shown = ({ results }: Reconciliation): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    [...verdicts.values()].flatMap(({ resource, accepted, resolvedRefs }) => {
+    [...results.values()].flatMap(({ resource, accepted, resolvedRefs }) => {
       if (keyOf(resource) === keyOf(realm)) return []
       const bad = [accepted, resolvedRefs].find(({ status }) => status !== 'True')
       return [[resource.metadata.name, bad?.reason ?? 'good']]
@@ -87,7 +87,7 @@ const settle = (reconciler: Reconciler, resources: readonly Resource[]): Reconci
 }
 
 const messageOf = (result: Reconciliation, name: string): string =>
-  result.verdicts.get(`ApiSpecification/shop/${name}`)?.accepted.message ?? ''
+  result.results.get(`ApiSpecification/shop/${name}`)?.accepted.message ?? ''
 
 const bytesOf = ({ spec }: Pick<DesiredDocument, 'spec'>): number =>
   Buffer.byteLength(JSON.stringify(spec))
@@ -98,10 +98,10 @@ const routesOf = ({ spec }: Pick<DesiredDocument, 'spec'>): number => {
 }
 
 /** As the API gives it back when every gateway has what it should. */
-const statusOf = ({ verdicts }: Reconciliation, resource: Resource): object => {
-  const verdict = verdicts.get(keyOf(resource))
-  if (verdict === undefined) return {}
-  const { accepted, serving } = verdict
+const statusOf = ({ results }: Reconciliation, resource: Resource): object => {
+  const result = results.get(keyOf(resource))
+  if (result === undefined) return {}
+  const { accepted, serving } = result
   const times = { observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
   return {
     conditions: [{ ...accepted, ...times }],
@@ -263,7 +263,7 @@ describe('who of a namespace is within its quota', () => {
         'use fewer brackets and paths, delete others, or ask the administrators of the gateways for more ' +
         '(--namespace-max-routes, namespaceQuota.routes of the chart, or the annotation gateway.svc.dev/quota of the Namespace)',
     )
-    const statuses = new StatusRegistry().update(result.verdicts, [], 0)
+    const statuses = new StatusRegistry().update(result.results, [], 0)
     const conditions = statuses.get('ApiSpecification/shop/b')?.conditions ?? []
     expect(conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
       'Accepted=False QuotaExceeded',
@@ -314,8 +314,8 @@ describe('who of a namespace is within its quota', () => {
     const edited = specification('a', { routes: 7 }, { createdAt: 1000, generation: 2 })
     const after = settle(reconciler, [edited, b, c, d])
     const key = 'ApiSpecification/shop/c'
-    expect(before.verdicts.get(key)?.accepted.reason).toBe('QuotaExceeded')
-    expect(after.verdicts.get(key)).toBe(before.verdicts.get(key))
+    expect(before.results.get(key)?.accepted.reason).toBe('QuotaExceeded')
+    expect(after.results.get(key)).toBe(before.results.get(key))
   })
 
   it('words are new where it had been let in meanwhile', () => {
@@ -351,8 +351,8 @@ describe('what serves', () => {
     settle(reconciler, [other, at(1, 1)])
     const refused = settle(reconciler, [other, at(3, 2)])
     expect([shown(refused), served(refused)]).toEqual([{ other: 'good', a: 'QuotaExceeded' }, 1])
-    const verdict = refused.verdicts.get('ApiSpecification/shop/a')
-    expect(verdict?.serving?.generation).toBe(1)
+    const result = refused.results.get('ApiSpecification/shop/a')
+    expect(result?.serving?.generation).toBe(1)
     const mended = settle(reconciler, [other, at(2, 3)])
     expect([shown(mended), served(mended)]).toEqual([{ other: 'good', a: 'good' }, 2])
     settle(reconciler, [other, at(4, 4)])
@@ -518,7 +518,7 @@ describe('Realms', () => {
       ['com.young'],
       { young: 'good', old: 'QuotaExceeded' },
     ])
-    expect(second.verdicts.get('Realm/shop/old')?.accepted.message).toContain(
+    expect(second.results.get('Realm/shop/old')?.accepted.message).toContain(
       'the namespace shop may have 1 Realm, and others had 1 Realm when this one was validated: delete others',
     )
     expect(served(settle(another, [old]))).toEqual(['com.old'])
@@ -562,8 +562,8 @@ describe('what would be refused', () => {
   ])('%s', (_name, wanted, before, expected) => {
     const use = reconciler.quotaUse('shop')
     expect(use?.used).toMatchObject({ documents: 1, routes: 3, realms: 0 })
-    const verdict = use && quotaVerdict(use, wanted, before)
-    expect(verdict?.message ?? 'room').toContain(expected)
+    const result = use && quotaRejection(use, wanted, before)
+    expect(result?.message ?? 'room').toContain(expected)
   })
 
   it('nothing, where there are no quotas', () => {
@@ -677,10 +677,10 @@ describe('whatever happens, in whatever order', () => {
   /** With the status that stands there when gateways hold `held`. */
   const recorded = (
     resource: Resource,
-    { verdicts }: Reconciliation,
+    { results }: Reconciliation,
     held: ReadonlyMap<string, DesiredDocument>,
   ): Resource => {
-    const { serving } = verdicts.get(keyOf(resource)) ?? {}
+    const { serving } = results.get(keyOf(resource)) ?? {}
     const digest = held.get(resource.metadata.name)?.digest
     if (serving === undefined || serving.digest !== digest) return resource
     return { ...resource, programmed: serving } as Resource

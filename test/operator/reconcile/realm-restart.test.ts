@@ -74,7 +74,7 @@ const start = (...resources: readonly Resource[]) => {
     realmsGiven: new Set(['com.shop']),
     rejected: { documents: new Map(), realms: new Map() },
   }
-  const statuses = new StatusRegistry().update(result.verdicts, [holding], 1000)
+  const statuses = new StatusRegistry().update(result.results, [holding], 1000)
   const said = (key: string): Readonly<Record<string, string>> =>
     Object.fromEntries(
       (statuses.get(key)?.conditions ?? []).map(({ type, status, reason, message }) => [

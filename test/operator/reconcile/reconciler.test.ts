@@ -21,16 +21,16 @@ const many = (count: number): readonly Resource[] =>
   Array.from({ length: count }, (_, i) => specification(`d${i}`))
 
 describe('the cost of a change', () => {
-  it('nothing changed: the very same desired set and verdicts', () => {
+  it('nothing changed: the very same desired set and results', () => {
     const reconciler = new Reconciler({ className: 'svc' })
     const resources = [realm, ...many(20)]
     const first = reconciler.reconcile(cacheOf(resources))
     const second = reconciler.reconcile(cacheOf(resources))
     expect(second.desired).toBe(first.desired)
-    for (const [key, verdict] of second.verdicts) expect(verdict).toBe(first.verdicts.get(key))
+    for (const [key, result] of second.results) expect(result).toBe(first.results.get(key))
   })
 
-  it('one changed: every other entry and verdict is the same object', () => {
+  it('one changed: every other entry and result is the same object', () => {
     const reconciler = new Reconciler({ className: 'svc' })
     const before = many(20)
     const first = reconciler.reconcile(cacheOf([realm, ...before]))
@@ -42,21 +42,17 @@ describe('the cost of a change', () => {
       true,
     )
     expect(second.desired.documents.get('d7')).not.toBe(first.desired.documents.get('d7'))
-    const verdicts = [...second.verdicts].filter(
-      ([key, verdict]) => first.verdicts.get(key) !== verdict,
-    )
-    expect(verdicts.map(([key]) => key)).toEqual(['ApiSpecification/default/d7'])
+    const results = [...second.results].filter(([key, result]) => first.results.get(key) !== result)
+    expect(results.map(([key]) => key)).toEqual(['ApiSpecification/default/d7'])
     expect(second.desired.realms).toBe(first.desired.realms)
     expect(second.desired.version).toBe(first.desired.version + 1)
   })
 
   it('a status that does not change is the same object', () => {
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
-      cacheOf([realm, ...many(3)]),
-    )
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, ...many(3)]))
     const book = new StatusRegistry()
-    const first = book.update(verdicts, [], 1_000)
-    const second = book.update(verdicts, [], 99_000)
+    const first = book.update(results, [], 1_000)
+    const second = book.update(results, [], 99_000)
     for (const [key, status] of second) expect(status).toBe(first.get(key))
     expect(book.isWaiting).toBe(false)
   })
@@ -75,8 +71,8 @@ describe('ids that are names of prototype members', () => {
 describe('documents beyond all bounds', () => {
   it('larger than 4 MiB: TooLarge', () => {
     const large = specification('large', { meta: { text: 'x'.repeat(4 * 1024 * 1024) } })
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, large]))
-    expect(verdicts.get('ApiSpecification/default/large')?.accepted).toMatchObject({
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, large]))
+    expect(results.get('ApiSpecification/default/large')?.accepted).toMatchObject({
       reason: 'TooLarge',
     })
   })
@@ -89,8 +85,8 @@ describe('documents beyond all bounds', () => {
         spec: { documentFrom: { configMap: { name: 'docs', key: 'key' } } },
       }),
     ]
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(resources))
-    expect(verdicts.get('ApiSpecification/default/a')?.errors[0]?.message).toContain('4 MiB')
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(resources))
+    expect(results.get('ApiSpecification/default/a')?.errors[0]?.message).toContain('4 MiB')
   })
 })
 
@@ -215,9 +211,9 @@ describe('what can only fail', () => {
     const reconciler = new Reconciler({ className: 'svc' })
     const first = reconciler.reconcile(cacheOf([realm, answering('{{request.bindings.id}}', 1)]))
     const second = reconciler.reconcile(cacheOf([realm, changed]))
-    const verdict = second.verdicts.get('ApiSpecification/default/d')
-    expect(verdict?.accepted).toMatchObject({ status: 'False', reason: 'Invalid' })
-    expect(verdict?.errors.map(({ code }) => code)).toEqual(['AlwaysFails'])
+    const result = second.results.get('ApiSpecification/default/d')
+    expect(result?.accepted).toMatchObject({ status: 'False', reason: 'Invalid' })
+    expect(result?.errors.map(({ code }) => code)).toEqual(['AlwaysFails'])
     expect(second.desired.documents.get('d')).toBe(first.desired.documents.get('d'))
     expect(first.desired.documents.get('d')).toBeDefined()
   })
@@ -226,8 +222,8 @@ describe('what can only fail', () => {
     const reconciler = new Reconciler({ className: 'svc' })
     const first = reconciler.reconcile(cacheOf([secret, realmWith('https://idp.test', 1)]))
     const second = reconciler.reconcile(cacheOf([secret, realmWith('http://idp.test', 2)]))
-    const verdict = second.verdicts.get('Realm/default/shop')
-    expect(verdict?.errors.map(({ code }) => code)).toEqual(['AlwaysFails'])
+    const result = second.results.get('Realm/default/shop')
+    expect(result?.errors.map(({ code }) => code)).toEqual(['AlwaysFails'])
     expect(first.desired.realms.get('com.shop')).toBeDefined()
     expect(second.desired.realms.get('com.shop')).toBe(first.desired.realms.get('com.shop'))
   })
@@ -260,6 +256,6 @@ it('a path is free for an older document once a younger one has the id of the do
   expect([...before.desired.documents.keys()]).toEqual(['orders'])
   const after = reconciler.reconcile(cacheOf([realm, waiting, next]))
   expect([...after.desired.documents.keys()].sort()).toEqual(['orders', 'stock'])
-  const reasons = [...after.verdicts.values()].map(({ accepted }) => accepted.reason)
+  const reasons = [...after.results.values()].map(({ accepted }) => accepted.reason)
   expect(reasons).toEqual(['Accepted', 'Accepted', 'Accepted'])
 })

@@ -83,7 +83,7 @@ describe('a rotated Secret touches what refers to it, and nothing else', () => {
         before.desired.documents.get(id)?.digest,
       )
     }
-    const others = [...after.verdicts].filter(([key, each]) => before.verdicts.get(key) !== each)
+    const others = [...after.results].filter(([key, each]) => before.results.get(key) !== each)
     expect(others).toHaveLength(expected.documents.length + expected.realms.length)
   })
 
@@ -107,11 +107,11 @@ describe('a rotated Secret touches what refers to it, and nothing else', () => {
     expect(after.desired.documents.get('varied')).toBe(before.desired.documents.get('varied'))
     expect(after.desired.realms.get('com.shop')).toBe(before.desired.realms.get('com.shop'))
     for (const key of ['ApiSpecification/default/varied', 'Realm/default/shop']) {
-      expect(after.verdicts.get(key)?.resolvedRefs.reason).toBe(reason)
-      expect(after.verdicts.get(key)?.serving?.generation).toBe(1)
+      expect(after.results.get(key)?.resolvedRefs.reason).toBe(reason)
+      expect(after.results.get(key)?.serving?.generation).toBe(1)
     }
-    expect(after.verdicts.get('ApiSpecification/default/plain')).toBe(
-      before.verdicts.get('ApiSpecification/default/plain'),
+    expect(after.results.get('ApiSpecification/default/plain')).toBe(
+      before.results.get('ApiSpecification/default/plain'),
     )
   })
 
@@ -125,8 +125,8 @@ describe('a rotated Secret touches what refers to it, and nothing else', () => {
   })
 })
 
-const checkedOf = ({ verdicts }: Reconciliation, key: string): unknown =>
-  verdicts.get(key)?.resource.checked
+const checkedOf = ({ results }: Reconciliation, key: string): unknown =>
+  results.get(key)?.resource.checked
 
 describe('who may use a realm', () => {
   const document = specification('d', { realm_uri: 'com.shop' }, { namespace: 'guest' })
@@ -175,14 +175,14 @@ describe('who may use a realm', () => {
     ['there is none', [], 'RealmNotFound'],
     ['one that is not good itself', [realm('shop', { callTimeout: 'soon' })], 'RealmNotFound'],
   ])('%s', (_name, resources, reason) => {
-    const { verdicts } = start()([...resources, document])
-    expect(verdicts.get('ApiSpecification/guest/d')?.resolvedRefs.reason).toBe(reason)
+    const { results } = start()([...resources, document])
+    expect(results.get('ApiSpecification/guest/d')?.resolvedRefs.reason).toBe(reason)
   })
 
   it('not allowed, not there and not good read the same', () => {
     const words = [[realm('shop')], [], [realm('shop', { callTimeout: 'soon' })]].map(
       (resources) =>
-        start()([...resources, document]).verdicts.get('ApiSpecification/guest/d')?.resolvedRefs
+        start()([...resources, document]).results.get('ApiSpecification/guest/d')?.resolvedRefs
           .message,
     )
     expect(words[0]).toContain("there is no realm 'com.shop' that namespace guest may use")
@@ -205,9 +205,9 @@ describe('ids and uris have one owner', () => {
     })
   const old = resourceOf('ApiSpecification', 'old', from('old'), { createdAt: 1 })
   const young = resourceOf('ApiSpecification', 'young', from('young'), { createdAt: 2 })
-  const reasons = ({ verdicts }: Reconciliation): Readonly<Record<string, string>> =>
+  const reasons = ({ results }: Reconciliation): Readonly<Record<string, string>> =>
     Object.fromEntries(
-      [...verdicts].flatMap(([key, { accepted }]) =>
+      [...results].flatMap(([key, { accepted }]) =>
         key.startsWith('Api') ? [[key.slice(25), accepted.reason]] : [],
       ),
     )
@@ -217,12 +217,12 @@ describe('ids and uris have one owner', () => {
     step([realm('shop'), docs({ old: 'a', young: 'b' }), old, young])
     const after = step([realm('shop'), docs({ old: 'b', young: 'b' }), old, young])
     expect(reasons(after)).toEqual({ old: 'Conflicted', young: 'Accepted' })
-    expect(after.verdicts.get('ApiSpecification/default/old')).toMatchObject({
+    expect(after.results.get('ApiSpecification/default/old')).toMatchObject({
       id: 'a',
       serving: { generation: 1 },
       errors: [{ path: '/spec/documentFrom/configMap' }],
     })
-    expect(after.verdicts.get('ApiSpecification/default/old')?.errors[0]?.message).toContain(
+    expect(after.results.get('ApiSpecification/default/old')?.errors[0]?.message).toContain(
       "the id 'b' belongs to ApiSpecification default/young",
     )
     const served = [...after.desired.documents].map(([id, { spec }]) => [id, spec['host']])
@@ -276,7 +276,7 @@ describe('ids and uris have one owner', () => {
     )
     const after = step([thief, realm('b', {}, { createdAt: 2 })])
     expect([...after.desired.realms.keys()].sort()).toEqual(['com.a', 'com.b'])
-    const { reason, message } = after.verdicts.get('Realm/default/a')?.accepted ?? {}
+    const { reason, message } = after.results.get('Realm/default/a')?.accepted ?? {}
     expect(reason).toBe('Conflicted')
     expect(message).toContain("the uri 'com.b' belongs to Realm default/b")
     expect([...step([thief]).desired.realms.keys()]).toEqual(['com.b'])
@@ -287,7 +287,7 @@ describe('ids and uris have one owner', () => {
     step([realm('shop'), specification('d', {}, { uid: 'one' })])
     const broken = specification('d', { host: 5 }, { uid: 'two' })
     const after = step([realm('shop'), broken])
-    expect(after.verdicts.get('ApiSpecification/default/d')?.serving).toBeUndefined()
+    expect(after.results.get('ApiSpecification/default/d')?.serving).toBeUndefined()
     expect([...after.desired.kept.documents]).toEqual(['d'])
   })
 })
@@ -299,8 +299,8 @@ describe('classes', () => {
     ['of another', 'b', 0],
   ])('a spec that can not be read, %s', (_name, gatewayClassName, count) => {
     const spec = { documnet: {}, ...(gatewayClassName !== undefined && { gatewayClassName }) }
-    const { verdicts, desired } = start()([resourceOf('ApiSpecification', 'd', { spec })])
-    expect(verdicts.size).toBe(count)
+    const { results, desired } = start()([resourceOf('ApiSpecification', 'd', { spec })])
+    expect(results.size).toBe(count)
     expect(desired.holdDeletes === undefined).toBe(count === 0)
   })
 
@@ -311,8 +311,8 @@ describe('classes', () => {
     ['of another, with a name from the prototype', 'constructor', 0],
   ])('a Realm that can not be read, %s', (_name, gatewayClassName, count) => {
     const spec = { usres: [], ...(gatewayClassName !== undefined && { gatewayClassName }) }
-    const { verdicts, desired } = start()([resourceOf('Realm', 'shop', { spec })])
-    expect(verdicts.size).toBe(count)
+    const { results, desired } = start()([resourceOf('Realm', 'shop', { spec })])
+    expect(results.size).toBe(count)
     expect(desired.holdDeletes === undefined).toBe(count === 0)
   })
 
@@ -333,13 +333,13 @@ describe('classes', () => {
     ]
     const validate = (all: readonly Resource[]): Reconciliation =>
       new Reconciler({ className }).reconcile(cacheOf(all))
-    const { desired, verdicts } = validate(resources)
-    expect(verdicts.has('Realm/default/shop')).toBe(isFound)
+    const { desired, results } = validate(resources)
+    expect(results.has('Realm/default/shop')).toBe(isFound)
     expect([...desired.realms.keys()]).toEqual(isFound ? ['com.shop'] : [])
     expect([...desired.documents.keys()]).toEqual(isFound ? ['a'] : [])
     // Another class's realm reads like one that is not there.
-    const { resolvedRefs } = verdicts.get('ApiSpecification/default/a') ?? {}
-    const without = validate(resources.slice(1)).verdicts.get('ApiSpecification/default/a')
+    const { resolvedRefs } = results.get('ApiSpecification/default/a') ?? {}
+    const without = validate(resources.slice(1)).results.get('ApiSpecification/default/a')
     expect(without?.resolvedRefs.reason).toBe('RealmNotFound')
     expect(isDeepStrictEqual(resolvedRefs, without?.resolvedRefs)).toBe(!isFound)
   })
@@ -347,13 +347,13 @@ describe('classes', () => {
   it.each(['svc', 'b'])('two classes have a Realm of one uri each: %s', (className) => {
     const named = (name: string, gatewayClassName: string, createdAt: number): Resource =>
       realm(name, { uri: 'com.shop', description: name, gatewayClassName }, { createdAt })
-    const { desired, verdicts } = new Reconciler({ className }).reconcile(
+    const { desired, results } = new Reconciler({ className }).reconcile(
       cacheOf([named('of-b', 'b', 1), named('of-svc', 'svc', 2)]),
     )
     expect([...desired.realms].map(([uri, { record }]) => [uri, record.description])).toEqual([
       ['com.shop', `of-${className}`],
     ])
-    expect([...verdicts].map(([key, { accepted }]) => [key, accepted.status])).toEqual([
+    expect([...results].map(([key, { accepted }]) => [key, accepted.status])).toEqual([
       [`Realm/default/of-${className}`, 'True'],
     ])
   })
@@ -370,10 +370,10 @@ describe('classes', () => {
     const step = start()
     step([realm('shop'), specification('a')])
     const other = realm('shop', { gatewayClassName: 'b' }, { generation: 2 })
-    const { desired, verdicts } = step([other, specification('a')])
+    const { desired, results } = step([other, specification('a')])
     expect([...desired.realms.keys()]).toEqual([])
-    expect([...verdicts.keys()]).toEqual(['ApiSpecification/default/a'])
-    expect(verdicts.get('ApiSpecification/default/a')?.resolvedRefs.reason).toBe('RealmDeleted')
+    expect([...results.keys()]).toEqual(['ApiSpecification/default/a'])
+    expect(results.get('ApiSpecification/default/a')?.resolvedRefs.reason).toBe('RealmDeleted')
   })
 })
 
@@ -383,14 +383,14 @@ describe('documents in ConfigMaps that are too large', () => {
     ['text', { data: { k: large } }],
     ['gzip', { binaryData: { k: gzipSync(large).toString('base64') } }],
   ])('%s', (_name, content) => {
-    const { verdicts } = start()([
+    const { results } = start()([
       realm('shop'),
       resourceOf('ConfigMap', 'docs', content),
       resourceOf('ApiSpecification', 'a', {
         spec: { documentFrom: { configMap: { name: 'docs', key: 'k' } } },
       }),
     ])
-    expect(verdicts.get('ApiSpecification/default/a')).toMatchObject({
+    expect(results.get('ApiSpecification/default/a')).toMatchObject({
       accepted: { status: 'False', reason: 'TooLarge' },
       errors: [{ code: 'invalid_value', path: '/spec/documentFrom/configMap' }],
     })

@@ -82,9 +82,9 @@ describe('a chain of renames of which each waits for the next', () => {
     ]
     reconciler.reconcile(cacheOf(at(OLD, 'before')))
     const cache = cacheOf(at(SHIFTED, 'after'))
-    const { desired, verdicts } = reconciler.reconcile(cache)
+    const { desired, results } = reconciler.reconcile(cache)
     expect([...desired.documents.keys()].sort()).toEqual([...OLD, 'after'].sort())
-    const refused = [...verdicts.values()].filter(({ accepted }) => accepted.status === 'False')
+    const refused = [...results.values()].filter(({ accepted }) => accepted.status === 'False')
     expect(new Set(refused.map(({ accepted }) => accepted.reason))).toEqual(new Set(['Conflicted']))
     expect(refused).toHaveLength(LENGTH - 1)
     const together = refused.filter(({ accepted }) => accepted.message.includes('change their ids'))
@@ -92,7 +92,7 @@ describe('a chain of renames of which each waits for the next', () => {
       Array.from({ length: LENGTH - 1 - 17 }, () => 'default'),
     )
     expect(reconciler.reconcile(cache).desired).toBe(desired)
-    expect(reconciler.reconcile(cache).verdicts).toBe(verdicts)
+    expect(reconciler.reconcile(cache).results).toBe(results)
   })
 
   it('is done once nothing is in its way', () => {
@@ -100,8 +100,8 @@ describe('a chain of renames of which each waits for the next', () => {
     reconciler.reconcile(cacheOf([open, ...documents(OLD, paths)]))
     reconciler.reconcile(cacheOf([open, ...documents(SHIFTED, paths)]))
     const free = [...SHIFTED.slice(0, -1), 'free']
-    const { desired, verdicts } = reconciler.reconcile(cacheOf([open, ...documents(free, paths)]))
+    const { desired, results } = reconciler.reconcile(cacheOf([open, ...documents(free, paths)]))
     expect([...desired.documents.keys()].sort()).toEqual([...free].sort())
-    for (const { accepted } of verdicts.values()) expect(accepted.status).toBe('True')
+    for (const { accepted } of results.values()) expect(accepted.status).toBe('True')
   })
 })

@@ -41,8 +41,8 @@ const open = () => {
   let version = 0
   const reconcile = (...resources: readonly Resource[]) =>
     reconciler.reconcile(cacheOf(resources, { version: ++version }))
-  const verdict = (...resources: readonly Resource[]) => reconcile(...resources).verdicts.get(KEY)
-  return { reconciler, compiled, reconcile, verdict }
+  const result = (...resources: readonly Resource[]) => reconcile(...resources).results.get(KEY)
+  return { reconciler, compiled, reconcile, result }
 }
 
 const WARNING = {
@@ -61,8 +61,8 @@ describe('a document that requires a group', () => {
       documentOf(),
     ],
   ])('%s is served, with a warning', (_, realm, document) => {
-    const { verdicts, desired } = open().reconcile(realm, document)
-    expect(verdicts.get(KEY)).toMatchObject({
+    const { results, desired } = open().reconcile(realm, document)
+    expect(results.get(KEY)).toMatchObject({
       errors: [],
       warnings: [WARNING],
       accepted: {
@@ -74,7 +74,7 @@ describe('a document that requires a group', () => {
   })
 
   it('of a realm without users is served, with a warning of that alone', () => {
-    expect(open().verdict(realmOf([]), documentOf())?.warnings).toEqual([
+    expect(open().result(realmOf([]), documentOf())?.warnings).toEqual([
       {
         code: 'UnsatisfiedSecurity',
         path: '/spec/document/security/type',
@@ -92,7 +92,7 @@ describe('a document that requires a group', () => {
     ],
   ])('by keys has a warning only where none of their owners is: %s', (_, owner, expected) => {
     const realm = realmOf([['ops'], ['staff']], keyOf(owner))
-    const warnings = open().verdict(realm, documentOf({ ...BASIC, type: 'api_key' }))?.warnings
+    const warnings = open().result(realm, documentOf({ ...BASIC, type: 'api_key' }))?.warnings
     expect(warnings).toMatchObject(expected)
     expect(warnings).toHaveLength(expected.length)
   })
@@ -105,12 +105,12 @@ describe('a document that requires a group', () => {
     ['the realm is not known', [documentOf()]],
     ['the realm has an error', [realmOf([], { callTimeout: 0 }), documentOf()]],
   ])('has no warning where %s', (_, resources) => {
-    expect(open().verdict(...resources)?.warnings).toEqual([])
+    expect(open().result(...resources)?.warnings).toEqual([])
   })
 
   it('that no realm could satisfy has a warning where the realm is not known too', () => {
-    const verdict = open().verdict(documentOf({ type: 'basic', groups: [] }))
-    expect(verdict?.warnings).toMatchObject([
+    const result = open().result(documentOf({ type: 'basic', groups: [] }))
+    expect(result?.warnings).toMatchObject([
       { code: 'AlwaysForbidden', path: '/spec/document/security/groups' },
     ])
   })
@@ -127,36 +127,36 @@ describe('a document that requires a group', () => {
     const secret = resourceOf('Secret', 'vars', {
       data: { group: Buffer.from('hunter2').toString('base64') },
     })
-    const verdict = open().verdict(realmOf([['ops']]), document, secret)
-    expect(verdict?.warnings).toMatchObject([{ code: 'UnsatisfiedSecurity' }])
-    expect(JSON.stringify(verdict)).not.toContain('hunter2')
+    const result = open().result(realmOf([['ops']]), document, secret)
+    expect(result?.warnings).toMatchObject([{ code: 'UnsatisfiedSecurity' }])
+    expect(JSON.stringify(result)).not.toContain('hunter2')
   })
 })
 
 describe('a change of users', () => {
   it('changes the warning, and compiles no document again', () => {
-    const { verdict, compiled } = open()
+    const { result, compiled } = open()
     const document = documentOf()
-    expect(verdict(realmOf([['ops']]), document)?.warnings).toEqual([WARNING])
+    expect(result(realmOf([['ops']]), document)?.warnings).toEqual([WARNING])
     expect(compiled).toHaveLength(1)
-    const satisfied = verdict(realmOf([['ops'], ['staff']]), document)
+    const satisfied = result(realmOf([['ops'], ['staff']]), document)
     expect(satisfied).toMatchObject({ warnings: [], accepted: { message: 'valid' } })
-    expect(verdict(realmOf([['ops']]), document)?.warnings).toEqual([WARNING])
+    expect(result(realmOf([['ops']]), document)?.warnings).toEqual([WARNING])
     expect(compiled).toHaveLength(1)
   })
 
   it('or of keys changes the warning too', () => {
-    const { verdict } = open()
+    const { result } = open()
     const document = documentOf({ ...BASIC, type: 'api_key' })
-    expect(verdict(realmOf([['staff']]), document)?.warnings).toHaveLength(1)
-    expect(verdict(realmOf([['staff']], keyOf('user-0')), document)?.warnings).toEqual([])
+    expect(result(realmOf([['staff']]), document)?.warnings).toHaveLength(1)
+    expect(result(realmOf([['staff']], keyOf('user-0')), document)?.warnings).toEqual([])
   })
 
-  it('leaves the verdict as it is where the groups are the same', () => {
-    const { verdict } = open()
+  it('leaves the result as it is where the groups are the same', () => {
+    const { result } = open()
     const document = documentOf()
-    const before = verdict(realmOf([['ops'], ['dev']]), document)
-    expect(verdict(realmOf([['dev'], ['ops'], ['dev', 'ops']]), document)).toBe(before)
+    const before = result(realmOf([['ops'], ['dev']]), document)
+    expect(result(realmOf([['dev'], ['ops'], ['dev', 'ops']]), document)).toBe(before)
   })
 
   it('is foreseen where the document is about to be stored', () => {
@@ -165,22 +165,22 @@ describe('a change of users', () => {
     reconcile(...resources)
     const document = documentOf()
     if (document.kind !== 'ApiSpecification') throw new Error('it is none')
-    const verdict = reconciler.preview(document, cacheOf(resources), compileAtOnce())
-    expect(verdict?.warnings).toEqual([WARNING])
+    const result = reconciler.preview(document, cacheOf(resources), compileAtOnce())
+    expect(result?.warnings).toEqual([WARNING])
   })
 })
 
 describe('a warning of a document in a ConfigMap', () => {
   it('says where in it', () => {
     const text = JSON.stringify(aSpecification('d', { security: BASIC }))
-    const verdict = open().verdict(
+    const result = open().result(
       realmOf([['ops']]),
       resourceOf('ApiSpecification', 'd', {
         spec: { documentFrom: { configMap: { name: 'api', key: 'api.json' } } },
       }),
       resourceOf('ConfigMap', 'api', { data: { 'api.json': text } }),
     )
-    expect(verdict?.warnings).toEqual([
+    expect(result?.warnings).toEqual([
       {
         ...WARNING,
         path: '/spec/documentFrom/configMap',

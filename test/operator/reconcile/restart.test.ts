@@ -40,7 +40,7 @@ const statusOf = (statuses: Statuses, key = KEY): object => {
   const status = statuses.get(key)
   const { conditions = [], errors = [], warnings = [], programmed } = status ?? {}
   return {
-    observedGeneration: status?.verdict.resource.metadata.generation,
+    observedGeneration: status?.result.resource.metadata.generation,
     // In an order of its own.
     conditions: conditions.toReversed(),
     errors,
@@ -74,11 +74,7 @@ const firstOperator = (
   const result = new Reconciler({ className: 'svc' }).reconcile(
     cacheOf([realm, orders(spec), ...more]),
   )
-  const statuses = new StatusRegistry().update(
-    result.verdicts,
-    [syncedReport(result.desired)],
-    1000,
-  )
+  const statuses = new StatusRegistry().update(result.results, [syncedReport(result.desired)], 1000)
   return { result, statuses }
 }
 
@@ -89,7 +85,7 @@ describe('statuses after a restart', () => {
       cacheOf([realm, orders(document(), statusOf(statuses))]),
     )
     const book = new StatusRegistry()
-    const recorded = result.verdicts.get(KEY)?.resource
+    const recorded = result.results.get(KEY)?.resource
     const expected = recorded?.kind === 'ApiSpecification' ? recorded.conditions : undefined
     expect(expected?.map(({ type }) => type)).toEqual([
       'Accepted',
@@ -105,7 +101,7 @@ describe('statuses after a restart', () => {
       [syncedReport(result.desired)],
     ]
     for (const [i, reports] of steps.entries()) {
-      const status = book.update(result.verdicts, reports, 9_000 + 1000 * i).get(KEY)
+      const status = book.update(result.results, reports, 9_000 + 1000 * i).get(KEY)
       expect(status?.conditions).toBe(expected)
       expect(status?.programmed).toEqual(statuses.get(KEY)?.programmed)
     }
@@ -124,7 +120,7 @@ describe('statuses after a restart', () => {
     const documents = new Map(name === 'refused' ? [['orders', { digest, errors }]] : [])
     const rejected = { documents, realms: new Map() }
     const before = new StatusRegistry().update(
-      reconciled.verdicts,
+      reconciled.results,
       [syncedReport(reconciled.desired, { ...more, rejected })],
       1000,
     )
@@ -138,7 +134,7 @@ describe('statuses after a restart', () => {
       [connecting(again)],
       [syncedReport(again.desired, { ...more, rejected })],
     ]) {
-      const status = book.update(again.verdicts, reports, 5000).get(KEY)
+      const status = book.update(again.results, reports, 5000).get(KEY)
       expect(status?.conditions).toEqual(expected?.conditions)
       expect(status?.errors).toEqual(expected?.errors)
       expect(status?.warnings).toEqual(expected?.warnings)
@@ -157,13 +153,13 @@ describe('statuses after a restart', () => {
           : condition,
       ),
     }
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(document(), stale)]),
     )
     const book = new StatusRegistry()
     const programmed = (nowMs: number): string | undefined =>
       book
-        .update(verdicts, [], nowMs)
+        .update(results, [], nowMs)
         .get(KEY)
         ?.conditions.find(({ type }) => type === 'Programmed')?.reason
     expect([programmed(0), book.isWaiting]).toEqual(['Pending', true])
@@ -176,7 +172,7 @@ describe('statuses after a restart', () => {
     const book = new StatusRegistry()
     const at = (resource: Resource, nowMs: number): Statuses => {
       const result = reconciler.reconcile(cacheOf([realm, resource]))
-      return book.update(result.verdicts, [connecting(result)], nowMs)
+      return book.update(result.results, [connecting(result)], nowMs)
     }
     const newer = at(orders(document(), statusOf(statuses), { generation: 2 }), 5000)
     expect(isIn(newer)).toContain('Programmed=False Pending 05')
@@ -206,7 +202,7 @@ describe('statuses after a restart', () => {
       cacheOf([realm, orders(document(), statusOf(statuses), { generation: 2 })]),
     )
     const book = new StatusRegistry()
-    expect(book.update(result.verdicts, [connecting(result)], 5000).get(KEY)?.errors).toEqual([])
+    expect(book.update(result.results, [connecting(result)], 5000).get(KEY)?.errors).toEqual([])
     expect(book.isWaiting).toBe(false)
   })
 
@@ -218,7 +214,7 @@ describe('statuses after a restart', () => {
     const result = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(spec, statusOf(statuses)), secret('2')]),
     )
-    const next = new StatusRegistry().update(result.verdicts, [connecting(result)], 5000)
+    const next = new StatusRegistry().update(result.results, [connecting(result)], 5000)
     expect(isIn(next)).toContain('Programmed=False Pending 05')
   })
 
@@ -227,7 +223,7 @@ describe('statuses after a restart', () => {
     const { result } = firstOperator()
     const realms = new Map([['com.shop', { digest: 'd', sessions }]])
     const before = new StatusRegistry().update(
-      result.verdicts,
+      result.results,
       [syncedReport(result.desired, { realms })],
       1000,
     )
@@ -236,9 +232,9 @@ describe('statuses after a restart', () => {
       cacheOf([resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' }, status })]),
     )
     const book = new StatusRegistry()
-    const early = book.update(again.verdicts, [connecting(again)], 5000)
+    const early = book.update(again.results, [connecting(again)], 5000)
     expect(isIn(early, 'Realm/default/shop')).toContain('Ready=False Unreachable 01')
-    const late = book.update(again.verdicts, [syncedReport(again.desired)], 6000)
+    const late = book.update(again.results, [syncedReport(again.desired)], 6000)
     expect(isIn(late, 'Realm/default/shop')).toContain('Ready=True Ready 06')
   })
 })
@@ -301,7 +297,7 @@ describe('last good versions after a restart', () => {
     const resources = [realm, orders(broken, statusOf(statuses), second)]
     const { reconciler, result } = restarted(resources)
     expect([...result.desired.kept.documents]).toEqual(['orders'])
-    expect(result.verdicts.get(KEY)?.serving).toEqual({ generation: 1, digest })
+    expect(result.results.get(KEY)?.serving).toEqual({ generation: 1, digest })
     expect(result.missing).toEqual([{ key: KEY, id: 'orders', digest, namespace: 'default' }])
     expect(reconciler.reconcile(cacheOf(resources)).missing[0]).toBe(result.missing[0])
     const [missing] = result.missing
@@ -320,7 +316,7 @@ describe('last good versions after a restart', () => {
     const after = reconciler.reconcile(cacheOf(resources))
     expect(after.missing).toEqual([])
     expect(after.desired.documents.get('orders')).toEqual(before.desired.documents.get('orders'))
-    expect(after.verdicts.get(KEY)?.serving).toEqual({ generation: 1, digest })
+    expect(after.results.get(KEY)?.serving).toEqual({ generation: 1, digest })
   })
 
   it('needs no text where the resource still says it, and only its realm is gone', () => {
@@ -328,7 +324,7 @@ describe('last good versions after a restart', () => {
     const { result } = restarted([orders(document(), statusOf(statuses))])
     expect(result.missing).toEqual([])
     expect(result.desired.documents.get('orders')).toEqual(before.desired.documents.get('orders'))
-    expect(result.verdicts.get(KEY)?.resolvedRefs.reason).toBe('RealmDeleted')
+    expect(result.results.get(KEY)?.resolvedRefs.reason).toBe('RealmDeleted')
   })
 
   it('nor where an older document has taken its routes', () => {
@@ -344,7 +340,7 @@ describe('last good versions after a restart', () => {
       older,
       orders(document({ host: 'h.test' }), statusOf(statuses)),
     ])
-    expect(result.verdicts.get(KEY)?.accepted.reason).toBe('Conflicted')
+    expect(result.results.get(KEY)?.accepted.reason).toBe('Conflicted')
     expect([...result.desired.documents.keys()].sort()).toEqual(['a', 'orders'])
   })
 
@@ -359,7 +355,7 @@ describe('last good versions after a restart', () => {
     expect(missing !== undefined && (await reconciler.recover(missing, source))).toBe(true)
     const after = reconciler.reconcile(cacheOf([realm, held]))
     expect(after.desired.documents.get('orders')?.spec).toEqual(source)
-    expect(after.verdicts.get(KEY)?.isHeld).toBe(true)
+    expect(after.results.get(KEY)?.isHeld).toBe(true)
   })
 
   it.each([
@@ -404,8 +400,8 @@ describe('last good versions after a restart', () => {
 
   it('what an operator has validated and no data plane ever held delays nothing', () => {
     const from = { documentFrom: { configMap: { name: 'gone', key: 'k' } } }
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([orders(from)]))
-    const status = statusOf(new StatusRegistry().update(verdicts, [], 1000))
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([orders(from)]))
+    const status = statusOf(new StatusRegistry().update(results, [], 1000))
     expect(restarted([orders(from)]).result.desired.holdDeletes).toBeDefined()
     expect(restarted([orders(from, status)]).result.desired.holdDeletes).toBeUndefined()
   })

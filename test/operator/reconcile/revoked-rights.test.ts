@@ -42,7 +42,7 @@ const after = (before: readonly Resource[], now: readonly Resource[]) => {
   const reconciler = new Reconciler(STRICT)
   const first = reconciler.reconcile(cacheOf(before))
   expect([...first.desired.documents.keys()]).toEqual(['d'])
-  const programmed = first.verdicts.get(KEY)?.serving
+  const programmed = first.results.get(KEY)?.serving
   const running = reconciler.reconcile(cacheOf(now))
   const again = reconciler.reconcile(cacheOf(now))
   expect(shown(again)).toEqual(shown(running))
@@ -54,14 +54,14 @@ const after = (before: readonly Resource[], now: readonly Resource[]) => {
   return { running: shown(running), restarted: shown(restarted) }
 }
 
-const shown = ({ desired, verdicts }: ReturnType<Reconciler['reconcile']>) => {
-  const verdict = verdicts.get(KEY)
+const shown = ({ desired, results }: ReturnType<Reconciler['reconcile']>) => {
+  const result = results.get(KEY)
   return {
     serves: desired.documents.has('d'),
     stays: desired.documents.has('d') || desired.kept.documents.has('d'),
     revoked: [...(desired.revokedDocuments ?? [])],
-    serving: verdict?.serving?.generation,
-    reason: [verdict?.accepted, verdict?.resolvedRefs].find((each) => each?.status !== 'True')
+    serving: result?.serving?.generation,
+    reason: [result?.accepted, result?.resolvedRefs].find((each) => each?.status !== 'True')
       ?.reason,
   }
 }
@@ -300,19 +300,19 @@ describe('a host that an annotation names', () => {
     const reconciler = new Reconciler(STRICT)
     reconciler.reconcile(cacheOf([...resources, at('old')]))
     const served = reconciler.reconcile(cacheOf([...resources, ...documents]))
-    const { desired, verdicts } = served
+    const { desired, results } = served
     expect([...desired.documents.keys()]).toEqual([owner])
     expect([...(desired.revokedDocuments ?? [])]).toEqual(owner === 'new' ? ['old'] : [])
     expect(desired.kept.documents.has('old')).toBe(false)
-    const refused = verdicts.get(`ApiSpecification/${other}/${other}`)
+    const refused = results.get(`ApiSpecification/${other}/${other}`)
     expect([refused?.accepted.reason, refused?.serving]).toEqual(['Conflicted', undefined])
     // The same again gives the same, and so does the next operator.
     const again = reconciler.reconcile(cacheOf([...documents, ...resources]))
     expect([...again.desired.documents.keys()]).toEqual([owner])
     const recorded = documents.map((each) => {
-      const programmed = verdicts.get(keyOf(each))?.serving ?? {
+      const programmed = results.get(keyOf(each))?.serving ?? {
         generation: 1,
-        digest: verdicts.get(keyOf(each))?.digest,
+        digest: results.get(keyOf(each))?.digest,
       }
       return { ...each, programmed } as Resource
     })

@@ -46,7 +46,7 @@ export const lostServices = (
     world.documents.some((each) => each.resource === resource) || now.desired.kept.documents.has(id)
   const isManaged = ({ resource }: DesiredDocument): boolean => {
     const key = `ApiSpecification/${resource}`
-    const [after, then] = [resources.get(key), before?.verdicts.get(key)?.resource]
+    const [after, then] = [resources.get(key), before?.results.get(key)?.resource]
     return (
       after?.kind === 'ApiSpecification' &&
       after.metadata.uid === then?.metadata.uid &&
@@ -66,14 +66,14 @@ interface World {
   readonly resources: Resources
 }
 
-const worldOf = ({ desired, verdicts }: Reconciliation, resources: Resources): World => ({
+const worldOf = ({ desired, results }: Reconciliation, resources: Resources): World => ({
   documents: [...desired.documents.values()],
-  realms: [...verdicts.values()].flatMap(({ resource, accepted, resolvedRefs, ...verdict }) =>
+  realms: [...results.values()].flatMap(({ resource, accepted, resolvedRefs, ...result }) =>
     resource.kind === 'Realm' &&
     accepted.status === 'True' &&
     resolvedRefs.status === 'True' &&
-    verdict.digest !== undefined &&
-    verdict.digest === verdict.serving?.digest
+    result.digest !== undefined &&
+    result.digest === result.serving?.digest
       ? [resource]
       : [],
   ),

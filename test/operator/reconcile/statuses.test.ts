@@ -19,7 +19,7 @@ const orders = resourceOf('ApiSpecification', 'orders', {
 const reconciled = (...more: readonly Resource[]): ReturnType<Reconciler['reconcile']> =>
   new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, orders, ...more]))
 
-const { verdicts, desired } = reconciled()
+const { results, desired } = reconciled()
 const digest = desired.documents.get('orders')?.digest ?? ''
 
 const plane = (
@@ -128,7 +128,7 @@ describe('Programmed', () => {
       'True Programmed: loaded by every data plane that is ready',
     ],
   ])('%s', (_name, reports, expected) => {
-    expect(programmed(new StatusRegistry().update(verdicts, reports, 1000))).toBe(expected)
+    expect(programmed(new StatusRegistry().update(results, reports, 1000))).toBe(expected)
   })
 
   it.each<[string, DataPlaneReport, boolean]>([
@@ -137,16 +137,16 @@ describe('Programmed', () => {
     ['a ready one that refuses', plane('b', 'refuses'), false],
   ])('once True: %s', (_name, report, stays) => {
     const book = new StatusRegistry()
-    const first = book.update(verdicts, [plane('a', 'holds')], 1000)
-    const second = book.update(verdicts, [plane('a', 'holds'), report], 90_000)
+    const first = book.update(results, [plane('a', 'holds')], 1000)
+    const second = book.update(results, [plane('a', 'holds'), report], 90_000)
     expect(programmed(second).startsWith('True')).toBe(stays)
     expect(conditionsOf(second) === conditionsOf(first)).toBe(stays)
   })
 
   it('the words follow what the data plane says', () => {
     const book = new StatusRegistry()
-    const first = book.update(verdicts, [plane('a', 'lacks', AWAY)], 1000)
-    const second = book.update(verdicts, [plane('a', 'lacks', { ...AWAY, message: 'TLS' })], 2000)
+    const first = book.update(results, [plane('a', 'lacks', AWAY)], 1000)
+    const second = book.update(results, [plane('a', 'lacks', { ...AWAY, message: 'TLS' })], 2000)
     expect([programmed(first), programmed(second)]).toEqual([
       'False Unreachable: a: nothing listens there; no version is known to serve',
       'False Unreachable: a: TLS; no version is known to serve',
@@ -155,7 +155,7 @@ describe('Programmed', () => {
 
   it('data planes that come and go change a count, and no condition', () => {
     const book = new StatusRegistry()
-    const first = book.update(verdicts, [plane('a', 'holds')], 1000).get(KEY)
+    const first = book.update(results, [plane('a', 'holds')], 1000).get(KEY)
     const fleets = [
       [plane('a', 'holds'), plane('b', 'lacks', { phase: 'connecting', ready: false })],
       [plane('a', 'holds'), plane('b', 'lacks', { phase: 'syncing', ready: false })],
@@ -163,7 +163,7 @@ describe('Programmed', () => {
       [plane('b', 'holds')],
       [],
     ]
-    const statuses = fleets.map((fleet) => book.update(verdicts, fleet, 99_000).get(KEY))
+    const statuses = fleets.map((fleet) => book.update(results, fleet, 99_000).get(KEY))
     for (const status of statuses) expect(status?.conditions).toBe(first?.conditions)
     expect(statuses.map((status) => status?.summary?.gateways)).toEqual([
       '1/2',
@@ -172,22 +172,22 @@ describe('Programmed', () => {
       '1/1',
       '0/0',
     ])
-    book.update(verdicts, [plane('b', 'holds')], 99_500)
+    book.update(results, [plane('b', 'holds')], 99_500)
     expect(book.isWaiting).toBe(false)
   })
 
   it('none for half a minute is reported: it serves nowhere', () => {
     const book = new StatusRegistry()
-    const first = book.update(verdicts, [plane('a', 'holds')], 1000).get(KEY)
-    expect(book.update(verdicts, [], 2000).get(KEY)?.conditions).toBe(first?.conditions)
+    const first = book.update(results, [plane('a', 'holds')], 1000).get(KEY)
+    expect(book.update(results, [], 2000).get(KEY)?.conditions).toBe(first?.conditions)
     expect(book.isWaiting).toBe(true)
-    expect(programmed(book.update(verdicts, [], 31_900))).toMatch(/^True/)
-    const none = book.update(verdicts, [], 32_000)
+    expect(programmed(book.update(results, [], 31_900))).toMatch(/^True/)
+    const none = book.update(results, [], 32_000)
     expect(programmed(none)).toMatch(/^False NoDataPlanes: .*; nothing serves$/)
     expect(none.get(KEY)?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Ready', status: 'False', reason: 'NoDataPlanes' }),
     )
-    expect(programmed(book.update(verdicts, [plane('a', 'holds')], 33_000))).toMatch(/^True/)
+    expect(programmed(book.update(results, [plane('a', 'holds')], 33_000))).toMatch(/^True/)
   })
 
   it('one of ten after the other: three sets of conditions, not ten', () => {
@@ -196,7 +196,7 @@ describe('Programmed', () => {
     const seen = new Set<unknown>()
     for (let count = 0; count <= names.length; count += 1) {
       const fleet = names.map((name, i) => plane(name, i < count ? 'holds' : 'lacks'))
-      seen.add(conditionsOf(book.update(verdicts, fleet, 1000 + count)))
+      seen.add(conditionsOf(book.update(results, fleet, 1000 + count)))
     }
     expect(seen.size).toBe(3)
   })
@@ -212,7 +212,7 @@ describe('errors and warnings', () => {
       { generation: 2 },
     )
     const result = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, many]))
-    const status = new StatusRegistry().update(result.verdicts, [], 1000).get(KEY)
+    const status = new StatusRegistry().update(result.results, [], 1000).get(KEY)
     expect(status?.warnings).toHaveLength(8)
     expect(status?.conditions[0]?.message).toContain('valid, with 12 warnings: /spec/document/x0: ')
     const paths = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`/p${i}`, 5]))
@@ -221,23 +221,23 @@ describe('errors and warnings', () => {
       spec: { document: aSpecification('orders', broken) },
     })
     const worse = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, bad]))
-    const wrong = new StatusRegistry().update(worse.verdicts, [], 1000).get(KEY)
+    const wrong = new StatusRegistry().update(worse.results, [], 1000).get(KEY)
     expect(wrong?.errors).toHaveLength(8)
     expect(wrong?.conditions[0]?.message).toContain('(and 11 more)')
   })
 
   it('of the data planes: a refusal, routes that another has', () => {
     const book = new StatusRegistry()
-    const refused = book.update(verdicts, [plane('a', 'refuses')], 1000).get(KEY)
+    const refused = book.update(results, [plane('a', 'refuses')], 1000).get(KEY)
     expect(refused?.errors).toEqual([{ ...error('not on a'), path: '/spec/document/host' }])
-    const shadowed = book.update(verdicts, [plane('a', 'shadowed')], 2000).get(KEY)
+    const shadowed = book.update(results, [plane('a', 'shadowed')], 2000).get(KEY)
     expect(shadowed?.errors).toEqual([])
     expect(shadowed?.warnings).toMatchObject([
       { code: 'Shadowed', path: '/spec/document/versions/v1' },
     ])
     // The API that has the route may be another namespace's.
     expect(shadowed?.warnings[0]?.message).not.toContain(SHADOWED.message)
-    const fine = book.update(verdicts, [plane('a', 'holds')], 3000).get(KEY)
+    const fine = book.update(results, [plane('a', 'holds')], 3000).get(KEY)
     expect(fine?.warnings).toEqual([])
   })
 })
@@ -259,8 +259,8 @@ describe('the cost of a report', () => {
       ),
     })
     const book = new StatusRegistry()
-    const first = book.update(result.verdicts, [holding('a', 'd3'), holding('b')], 1000)
-    const second = book.update(result.verdicts, [holding('a'), holding('b')], 2000)
+    const first = book.update(result.results, [holding('a', 'd3'), holding('b')], 1000)
+    const second = book.update(result.results, [holding('a'), holding('b')], 2000)
     const changed = [...second].filter(([key, status]) => first.get(key) !== status)
     expect(changed.map(([key]) => key)).toEqual(['ApiSpecification/default/d3'])
   })

@@ -34,7 +34,7 @@ const HEAD = {
 
 const problemsOf = (value: unknown): readonly (readonly [string, string])[] => {
   const read = readResource(value, KNOWN)
-  if (read.result === 'fault') return read.problems.map(({ path, code }) => [path, code])
+  if (read.result === 'error') return read.problems.map(({ path, code }) => [path, code])
   if (read.result !== 'resource' || !('checked' in read.resource)) return []
   const { checked } = read.resource
   return 'problems' in checked ? checked.problems.map(({ path, code }) => [path, code]) : []

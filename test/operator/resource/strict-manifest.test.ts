@@ -177,7 +177,7 @@ describe('what an API server refuses', () => {
   })
 
   it.each(REFUSED)('%s is a warning of an operator that reads files', (_name, object, path) => {
-    const { entries, notes, faults } = readManifest(JSON.stringify(object), 'f')
+    const { entries, notes, problems: faults } = readManifest(JSON.stringify(object), 'f')
     expect(faults).toEqual([])
     expect(entries).toHaveLength(1)
     expect(notes).toMatchObject([{ severity: 'warning', path, origin: { file: 'f' } }])

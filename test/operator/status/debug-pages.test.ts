@@ -38,7 +38,7 @@ const home = (heldOf: (validated: Reconciliation) => ReadonlyMap<string, string>
   const status: OperatorStatus = {
     isReady: true,
     isLeading: true,
-    resources: new StatusRegistry().update(validated.verdicts, dataPlanes, 0),
+    resources: new StatusRegistry().update(validated.results, dataPlanes, 0),
     dataPlanes,
     notes: [],
   }
@@ -132,9 +132,9 @@ describe('debug pages', () => {
       leader: () => leader,
     })
     expect(jsonOf(await pages['/debug/pods']?.())).toEqual({ isLeading: false, ...leader })
-    const fault = { fault: 'b leads and answers' }
-    expect(await pages['/debug/pods/:namespace/:name/diff']?.('a', 'b')).toEqual(fault)
-    expect(await pages['/debug/resources/:namespace/:name']?.('a', 'b')).toEqual(fault)
+    const error = { error: 'b leads and answers' }
+    expect(await pages['/debug/pods/:namespace/:name/diff']?.('a', 'b')).toEqual(error)
+    expect(await pages['/debug/resources/:namespace/:name']?.('a', 'b')).toEqual(error)
     expect(jsonOf(await pages['/debug/desired']?.())).toHaveProperty('documents.orders')
   })
 

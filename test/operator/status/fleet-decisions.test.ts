@@ -111,7 +111,7 @@ describe('/why/ID of the operator', () => {
   it('of a standby names the leader', async () => {
     const leader = () => ({ role: 'standby', leader: null, message: 'pod-1 leads' }) as const
     expect(await pageOf({ fleet: () => undefined, leader }, 'some-id')).toEqual({
-      fault: 'pod-1 leads',
+      error: 'pod-1 leads',
     })
   })
 })

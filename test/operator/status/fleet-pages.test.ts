@@ -43,7 +43,7 @@ describe('the pages that ask gateways', () => {
     const ask = async (path: string, ...values: readonly string[]) => pages[path]?.(...values)
     const why = () => ask('/why/:id', 'some-id', '')
     const waiting = [why(), why(), why(), ask('/why', '')]
-    const busy = { fault: expect.stringContaining('too many requests') }
+    const busy = { error: expect.stringContaining('too many requests') }
     for (const page of [why(), ask('/why', ''), ask('/routes', '')])
       expect(await page).toEqual(busy)
     resolve(undefined)

@@ -198,7 +198,7 @@ describe('at the start of an operator', () => {
     ],
   ])('%s', (_title, options, expected) => {
     const status = aStatus(options)
-    const { events } = eventsOf(reportedBefore(status.verdict.resource), status, 0)
+    const { events } = eventsOf(reportedBefore(status.result.resource), status, 0)
     expect(events.map(({ reason }) => reason)).toEqual(expected)
   })
 })

@@ -75,7 +75,7 @@ const readBack = (
   recorded: NonNullable<StatusOptions['recorded']>,
   resourceVersion: string,
   { name = 'shop', uid = `uid-${name}` }: { readonly name?: string; readonly uid?: string } = {},
-) => aStatus({ name, recorded, metadata: { uid, resourceVersion } }).verdict.resource
+) => aStatus({ name, recorded, metadata: { uid, resourceVersion } }).result.resource
 
 describe('a status', () => {
   it('is applied whole, to the status of the very resource', async () => {
@@ -405,10 +405,10 @@ describe('nothing is written', () => {
       )
       await pass(1_000)
       expect(applied).toHaveLength(turn)
-      // What data planes say: the verdict is the same, and so is the resource in it.
+      // What data planes say: the result is the same, and so is the resource in it.
       const reason = turn % 2 === 0 ? 'Programmed=True' : 'Programmed=False:Pending:x'
       conditions = ['Accepted=True', reason]
-      writer.update(statusOf({ ...aStatus({ conditions }), verdict: validated.verdict }))
+      writer.update(statusOf({ ...aStatus({ conditions }), result: validated.result }))
       await pass(1_000)
       expect(applied).toHaveLength(turn + 1)
       expect(applied.at(-1)?.object).toHaveProperty('metadata.resourceVersion', `w${turn}`)

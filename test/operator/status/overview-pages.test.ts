@@ -47,7 +47,7 @@ class CountedMap<V> extends Map<string, V> {
 }
 
 const setUp = (more: Partial<OverviewSources> = {}) => {
-  const { verdicts, desired } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(RESOURCES))
+  const { results, desired } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(RESOURCES))
   const held = (entries: DesiredSet['documents']) =>
     new Map([...entries].map(([id, { digest }]) => [id, { digest, warnings: [] }] as const))
   const [realm] = desired.realms.values()
@@ -75,7 +75,7 @@ const setUp = (more: Partial<OverviewSources> = {}) => {
   const status: OperatorStatus = {
     isReady: true,
     isLeading: true,
-    resources: new StatusRegistry().update(verdicts, dataPlanes, 0),
+    resources: new StatusRegistry().update(results, dataPlanes, 0),
     dataPlanes,
     notes: [],
   }
@@ -112,8 +112,8 @@ describe('the overview of an operator', () => {
     const locate = () => ({ line: 7, column: 3 })
     const origin = { file: 'a.yaml', line: 1, column: 1 }
     const resources = RESOURCES.map((resource) => ({ ...resource, origin }))
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(resources))
-    const all = new StatusRegistry().update(verdicts, [], 0)
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(resources))
+    const all = new StatusRegistry().update(results, [], 0)
     const status = { isReady: true, isLeading: true, resources: all, dataPlanes: [], notes: [] }
     const { read } = setUp({ status: () => status, locate })
     const page = (await read('/overview/documents', 'limit=1')) as {
@@ -247,6 +247,6 @@ describe('the overview of an operator', () => {
     const { read } = setUp({ leader: () => leader })
     expect(await read('/overview')).toMatchObject({ message: 'b leads' })
     for (const path of ['/overview/documents', '/overview/document', '/overview/gateway'])
-      expect(await read(path)).toEqual({ fault: 'b leads' })
+      expect(await read(path)).toEqual({ error: 'b leads' })
   })
 })

@@ -80,7 +80,7 @@ export const aStatus = ({
     },
   }
   return {
-    verdict: {
+    result: {
       resource,
       accepted: { type: 'Accepted', status: 'Unknown', reason: 'Pending', message: '' },
       resolvedRefs: { type: 'ResolvedRefs', status: 'Unknown', reason: 'Pending', message: '' },
@@ -103,7 +103,7 @@ export const statusOf = (...resources: readonly ResourceStatus[]): OperatorStatu
   isLeading: true,
   resources: new Map(
     resources.map((each) => {
-      const { kind, metadata } = each.verdict.resource
+      const { kind, metadata } = each.result.resource
       return [`${kind}/${metadata.namespace}/${metadata.name}`, each]
     }),
   ),

@@ -9,7 +9,7 @@ import { StatusRegistry } from '../../../operator/reconcile/status/status-regist
 import { createStatusPrinter } from '../../../operator/status/status-printer.ts'
 import { healthPages, type PageSources, statusPages } from '../../../operator/status/page.ts'
 import { statusRecord } from '../../../operator/status/status-record.ts'
-import { renderFaults, renderTable } from '../../../operator/status/status-rows.ts'
+import { renderProblems, renderTable } from '../../../operator/status/status-rows.ts'
 import { startStatusServer } from '../../../operator/status/status-server.ts'
 import { loopbackAddresses } from '../../support/loopback-addresses.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -47,7 +47,7 @@ const aStatus = (more: Partial<OperatorStatus> = {}): OperatorStatus => {
       spec: { document: aSpecification('lost', { realm_uri: 'com.nope' }) },
     }),
   ]
-  const { verdicts, desired } = reconciler.reconcile(cacheOf(resources))
+  const { results, desired } = reconciler.reconcile(cacheOf(resources))
   const documents = new Map(
     [...desired.documents].map(([id, { digest }]) => [id, { digest, warnings: [] }]),
   )
@@ -55,7 +55,7 @@ const aStatus = (more: Partial<OperatorStatus> = {}): OperatorStatus => {
   return {
     isReady: true,
     isLeading: true,
-    resources: new StatusRegistry().update(verdicts, dataPlanes, 5_000),
+    resources: new StatusRegistry().update(results, dataPlanes, 5_000),
     dataPlanes,
     notes: [],
     ...more,
@@ -105,10 +105,10 @@ describe('the table', () => {
     const inFile = new Map(
       [...status.resources].map(([key, each]) => {
         const resource = {
-          ...each.verdict.resource,
+          ...each.result.resource,
           origin: { file: 'a.yaml', line: 1, column: 1 },
         }
-        return [key, { ...each, verdict: { ...each.verdict, resource } }] as const
+        return [key, { ...each, result: { ...each.result, resource } }] as const
       }),
     )
     const placed = { ...status, resources: inFile }
@@ -123,7 +123,7 @@ describe('the table', () => {
   })
 
   it('tells what is wrong with files and data planes', () => {
-    const faults = renderFaults(
+    const faults = renderProblems(
       aStatus({
         notes: [
           {
@@ -271,7 +271,7 @@ describe('the status server', () => {
     let calls = 0
     const fault = () => {
       calls++
-      return { fault: 'no gateway is ready' }
+      return { error: 'no gateway is ready' }
     }
     const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, 'people', {
       '/routes': fault,

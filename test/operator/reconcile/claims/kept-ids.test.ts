@@ -183,10 +183,10 @@ describe('after a restart a document whose id is not known holds deletes back', 
       { namespace: 'evil', createdAt: 1, uid: 'uid-evil' },
     )
     const younger = orders('default', {})
-    const { desired, verdicts } = new Reconciler({ className: 'svc' }).reconcile(
+    const { desired, results } = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm('default', {}), unread, younger]),
     )
     expect(desired.documents.size).toBe(0)
-    expect(verdicts.get('ApiSpecification/default/orders')?.accepted.reason).toBe('Conflicted')
+    expect(results.get('ApiSpecification/default/orders')?.accepted.reason).toBe('Conflicted')
   })
 })

@@ -38,14 +38,14 @@ const reportOf = (name: string, more: Report): DataPlaneReport => ({
 })
 
 class Operator {
-  readonly #verdicts = new Reconciler({ className: 'svc' }).reconcile(cache).verdicts
+  readonly #results = new Reconciler({ className: 'svc' }).reconcile(cache).results
   readonly #book = new StatusRegistry()
   #nowMs = 0
 
   take(...reports: readonly Report[]): ResourceStatus | undefined {
     this.#nowMs += 60_000
     const named = reports.map((each, at) => reportOf(`g${at}`, each))
-    return this.#book.update(this.#verdicts, named, this.#nowMs).get(KEY)
+    return this.#book.update(this.#results, named, this.#nowMs).get(KEY)
   }
 }
 

@@ -59,7 +59,7 @@ class Cluster {
     readonly statuses: ReadonlyMap<string, ResourceStatus>
   } {
     const result = this.#reconciler.reconcile(cacheOf(resources))
-    const statuses = this.#book.update(result.verdicts, [holding(result)], 1000)
+    const statuses = this.#book.update(result.results, [holding(result)], 1000)
     return {
       ...result,
       statuses,
@@ -93,7 +93,7 @@ describe('a paused document', () => {
     const newer = { annotations: PAUSED, generation: 2 }
     const held = cluster.take(realm(), orders({ name: 'new' }, newer))
     expect(held.said(KEY)).toEqual(WAITS)
-    expect(held.verdicts.get(KEY)).toMatchObject({ isHeld: true, serving: { generation: 1 } })
+    expect(held.results.get(KEY)).toMatchObject({ isHeld: true, serving: { generation: 1 } })
     expect(held.desired.documents.get('orders')).toBe(first.desired.documents.get('orders'))
     const free = cluster.take(realm(), orders({ name: 'new' }, { generation: 2 }))
     expect(free.said(KEY)).toEqual(GOOD)
@@ -172,7 +172,7 @@ describe('a paused document', () => {
     }
     const known = { annotations: PAUSED, generation: 2 }
     const held = cluster.take(realm(), resourceOf('ApiSpecification', 'orders', { spec }, known))
-    expect(held.verdicts.get(KEY)?.isHeld).toBe(true)
+    expect(held.results.get(KEY)?.isHeld).toBe(true)
     expect(held.desired.documents.get('orders')?.selector).toBeUndefined()
   })
 
@@ -181,7 +181,7 @@ describe('a paused document', () => {
     const held = cluster.take(realm(), orders({}, { annotations: PAUSED }))
     expect(held.said(KEY)).toEqual(WAITS)
     expect(held.desired.documents.size).toBe(0)
-    const message = held.verdicts.get(KEY)
+    const message = held.results.get(KEY)
     expect(message?.serving).toBeUndefined()
     cluster.take(realm(), orders())
     cluster.take(realm(), orders({}, { annotations: PAUSED }))

@@ -54,12 +54,12 @@ class Operator {
     held: readonly Held[],
     realms?: DataPlaneReport['realms'],
   ): ResourceStatus | undefined {
-    const { verdicts, desired } = this.#reconciler.reconcile(cacheOf([REALM, resource]))
+    const { results, desired } = this.#reconciler.reconcile(cacheOf([REALM, resource]))
     const { digest } = desired.documents.get('orders') ?? {}
     if (digest !== undefined && text !== 'bad') this.#digests.set(text, digest)
     this.#nowMs += 60_000
     const reports = held.map((each, i) => this.#report(`g${i}`, each, realms ?? new Map()))
-    return this.#book.update(verdicts, reports, this.#nowMs).get(KEY)
+    return this.#book.update(results, reports, this.#nowMs).get(KEY)
   }
 
   #report(name: string, { text, more }: Held, realms: DataPlaneReport['realms']): DataPlaneReport {
@@ -288,14 +288,12 @@ describe('a Service that a forward names and that does not exist', () => {
   })
 
   it('is a warning of the status until it is there', () => {
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
-      cacheOf([REALM, forwarding]),
-    )
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([REALM, forwarding]))
     const registry = new StatusRegistry()
     let nowMs = 0
     const warnings = (...absent: readonly string[]): readonly string[] => {
       nowMs += 60_000
-      const status = registry.update(verdicts, [], nowMs, new Set(absent)).get(KEY)
+      const status = registry.update(results, [], nowMs, new Set(absent)).get(KEY)
       return (status?.warnings ?? []).map(({ code, message }) => `${code} ${message}`)
     }
     expect(warnings()).toEqual([])
@@ -444,10 +442,10 @@ describe('a resource that has left our class', () => {
   it('says so, and nothing of it is delivered', () => {
     const resource = leaving(RECORDED)
     const reconciler = new Reconciler({ className: 'svc' })
-    const { verdicts, desired } = reconciler.reconcile(cacheOf([REALM, resource]))
+    const { results, desired } = reconciler.reconcile(cacheOf([REALM, resource]))
     expect(desired.documents.size).toBe(0)
     const book = new StatusRegistry()
-    const statuses = book.update(verdicts, [], 1_000)
+    const statuses = book.update(results, [], 1_000)
     const status = statuses.get(KEY)
     expect(
       status?.conditions.map(({ type, status: each, reason }) => `${type}=${each} ${reason}`),
@@ -461,13 +459,13 @@ describe('a resource that has left our class', () => {
       1, 1, 2, 2,
     ])
     expect(status?.summary).toMatchObject({ host: 'orders.test', serving: '–', gateways: '–' })
-    expect(book.update(verdicts, [], 9_000)).toBe(statuses)
+    expect(book.update(results, [], 9_000)).toBe(statuses)
   })
 
   it('is ignored by an operator that does not appear to have written it', () => {
-    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
+    const { results } = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([REALM, leaving({ ...RECORDED, operator: '' })]),
     )
-    expect([...verdicts.keys()]).toEqual(['Realm/default/shop'])
+    expect([...results.keys()]).toEqual(['Realm/default/shop'])
   })
 })

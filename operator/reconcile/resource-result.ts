@@ -1,11 +1,11 @@
-// Defines the verdict on one resource: the result of reconciling it, without any reports of data planes. Types only.
+// Defines the result of reconciling one resource, without any reports of data planes. Types only.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { NewCondition, FoundBy } from '../resource/condition.ts'
 import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'
 
-export interface Verdict {
+export interface ResourceResult {
   readonly resource: ApiSpecificationResource | RealmResource
   readonly accepted: NewCondition<'Accepted'>
   readonly resolvedRefs: NewCondition<'ResolvedRefs'>

@@ -1,4 +1,4 @@
-// Makes the verdict on an ApiSpecification from its validation and its relation to the others. Pure.
+// Makes the result for an ApiSpecification from its validation and its relation to the others. Pure.
 
 import type { Problem } from '../../../language/problem.ts'
 import { isSameText } from '../../../language/wire/digest.ts'
@@ -7,7 +7,7 @@ import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import { conflicted, realmDeleted } from '../conditions.ts'
 import type { ApiSpecificationValidation } from './validate-api-specification.ts'
 import { type Claimant, ownedWords } from '../claims/owners.ts'
-import type { Serving, Verdict } from '../verdict.ts'
+import type { Serving, ResourceResult } from '../resource-result.ts'
 
 export interface Standing {
   /** Empty if it is not known. */
@@ -22,12 +22,12 @@ export interface Standing {
   readonly isEntangled: boolean
   readonly clashes: readonly LostClaim[]
   readonly serving: Serving | undefined
-  /** See `Verdict`. */
+  /** See `ResourceResult`. */
   readonly isRevoked: boolean
   readonly isHeld: boolean
   /** The realm of the version that serves. */
   readonly servingRealmUri?: string | undefined
-  /** See `Verdict`. */
+  /** See `ResourceResult`. */
   readonly routerRealm?: string | undefined
 }
 
@@ -36,11 +36,11 @@ export interface LostClaim {
   readonly winner: ApiSpecificationResource | undefined
 }
 
-export const documentVerdict = (
+export const documentResult = (
   resource: ApiSpecificationResource,
   validation: ApiSpecificationValidation,
   standing: Standing,
-): Verdict => {
+): ResourceResult => {
   const { id, host, realmUri, routerRealm, serving, isHeld, isRevoked } = standing
   const conflicts = conflictsOf(resource, standing)
   const accepted = acceptedOf(validation, conflicts)
@@ -78,7 +78,7 @@ const namesOf = ({
   realmUri,
   routerRealm,
 }: Pick<Standing, 'host' | 'realmUri' | 'routerRealm'>): Pick<
-  Verdict,
+  ResourceResult,
   'host' | 'realmUri' | 'routerRealm'
 > => ({
   ...(host !== undefined && { host }),
@@ -92,7 +92,7 @@ const carriedOf = ({
   isPending,
   quarantined,
 }: ApiSpecificationValidation): Pick<
-  Verdict,
+  ResourceResult,
   'realmNamespace' | 'isPending' | 'quarantined' | 'forwardHosts'
 > => ({
   ...(good?.forwardHosts !== undefined && { forwardHosts: good.forwardHosts }),

@@ -15,9 +15,9 @@ export interface QuotaUse {
 /**
  * Undefined: there is room for it.
  * @param before of the object as it is stored; nothing where it is new
- * @example quotaVerdict(reconciler.quotaUse('shop'), amountsOf(document), amountsOf(oldDocument))
+ * @example quotaRejection(reconciler.quotaUse('shop'), amountsOf(document), amountsOf(oldDocument))
  */
-export const quotaVerdict = (
+export const quotaRejection = (
   { namespace, quota, used }: QuotaUse,
   wanted: Amounts,
   before: Amounts = NOTHING,

@@ -3,7 +3,7 @@
 
 import { isSameList } from '../../base/same-entries.ts'
 
-export class Memo<T> {
+export class ComputedCache<T> {
   readonly #entries = new Map<string, { readonly inputs: readonly unknown[]; readonly value: T }>()
 
   /** `work` runs only if an input is another object than at the last call. */
