@@ -43,13 +43,21 @@ export const redirectToHttps = (
 
 /** Behind a proxy that ends TLS the client would come back by http, again and again. */
 const loopReason = ({ request, client }: IncomingRequest): string | undefined => {
+  // Node joins several of them with a comma.
   const proto = request.headers['x-forwarded-proto']
-  if (client !== undefined)
-    return proto === undefined ? 'the trusted proxy in front sends no X-Forwarded-Proto' : undefined
-  return /^\s*https\s*$/i.test(String(proto))
-    ? 'X-Forwarded-Proto: https came from an address that is not trusted'
-    : undefined
+  const text = String(proto ?? '')
+  if (client === undefined)
+    return NAMES_TLS.test(text)
+      ? 'an X-Forwarded-Proto of https or wss came from an address that is not trusted'
+      : undefined
+  if (proto === undefined) return 'the trusted proxy in front sends no X-Forwarded-Proto'
+  return text.trim().toLowerCase() === 'http'
+    ? undefined
+    : 'X-Forwarded-Proto of the trusted proxy in front is neither http nor https'
 }
+
+/** Also as one of several. */
+const NAMES_TLS = /\b(?:https|wss)\b/i
 
 const hostReason = ({ host }: Candidate<Served>): string | undefined =>
   isNameless(host) ? 'its document is on any host, and --base-url names another one' : undefined

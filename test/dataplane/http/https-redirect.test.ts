@@ -103,11 +103,6 @@ describe('a request over http for a path of https', () => {
     },
     { from: 'any name of two labels', host: ':_.:_', reason: '--base-url' },
     {
-      from: 'a proxy that is not trusted',
-      headers: { 'x-forwarded-proto': 'HTTPS' },
-      reason: 'not trusted',
-    },
-    {
       from: 'a trusted proxy that names no scheme',
       options: { trustedProxies: ['127.0.0.1/32'] },
       headers: { 'x-forwarded-for': '1.2.3.4' },
@@ -122,6 +117,43 @@ describe('a request over http for a path of https', () => {
       description: expect.stringContaining(asked.reason),
     })
   })
+
+  it.each(['https, http', 'http, https', 'https,https', 'HTTPS', 'wss'])(
+    'from an address that is not trusted with X-Forwarded-Proto %p is a 404 with the reason',
+    async (proto) => {
+      await serve('a.test')
+      const response = await gateway.ask('GET', '/x', { headers: { 'x-forwarded-proto': proto } })
+      expect([response.status, response.json()]).toEqual([
+        404,
+        expect.objectContaining({ description: expect.stringContaining('not trusted') as unknown }),
+      ])
+    },
+  )
+
+  it.each(['https, http', 'http, https', 'https,https', 'http,http', 'wss', 'ws', ''])(
+    'from a trusted proxy with X-Forwarded-Proto %p is a 404 with the reason',
+    async (proto) => {
+      await serve('a.test', { trustedProxies: ['127.0.0.1/32'] })
+      const response = await gateway.ask('GET', '/x', { headers: { 'x-forwarded-proto': proto } })
+      expect([response.status, response.json()]).toEqual([
+        404,
+        expect.objectContaining({
+          description: expect.stringContaining('neither http nor https') as unknown,
+        }),
+      ])
+    },
+  )
+
+  it.each(['http', 'HTTP ', 'httpsx', ''])(
+    'from an address that is not trusted with X-Forwarded-Proto %p is redirected',
+    async (proto) => {
+      await serve('a.test')
+      expect(await ask('GET', '/x', { 'x-forwarded-proto': proto })).toEqual([
+        308,
+        'https://a.test/x',
+      ])
+    },
+  )
 
   it('is redirected by what a trusted proxy says, and served once the proxy says https', async () => {
     await serve('a.test', { trustedProxies: ['127.0.0.1/32'] })
