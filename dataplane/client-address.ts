@@ -2,6 +2,8 @@
 // access log, audit, login throttle, traces and X-Forwarded-For all use it. Where a balancer sends PROXY protocol
 // headers, the socket already has the client's address.
 
+import type { Socket } from 'node:net'
+import { isPeerKnown } from './connections/peer-address.ts'
 import { plainAddress } from './plain-address.ts'
 
 /** What a trusted proxy says. */
@@ -23,6 +25,12 @@ export const clientAddress = (
   { socket }: Request,
   client: Pick<ForwardedClient, 'address'> | undefined,
 ): string => client?.address ?? plainAddress(socket.remoteAddress ?? '')
+
+/** False: the address may be a proxy's, the same for all its clients. */
+export const isAddressRead = (
+  { socket }: { readonly socket: Socket },
+  client: { readonly isAddressRead: boolean } | undefined,
+): boolean => client?.isAddressRead ?? isPeerKnown(socket)
 
 export const clientPeername = (
   request: Request,

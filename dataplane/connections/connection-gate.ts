@@ -163,8 +163,8 @@ class Gate {
     }
     if (result.kind !== 'header') return false
     const { source } = result
-    if (source === undefined) return true
     overridePeer(raw, source)
+    if (source === undefined) return true
     connection.place = this.#placeOf(source.address)
     if (this.#table.move(connection, connection.place)) return true
     this.#refuse(raw, 'share')

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { authSchemesOf } from '../../language/compile/security.ts'
-import { clientAddress } from '../client-address.ts'
+import { clientAddress, isAddressRead } from '../client-address.ts'
 import type {
   Authenticate,
   Caller,
@@ -93,6 +93,10 @@ class RequestCaller implements Caller {
 
   get isAddressKnown(): boolean {
     return this.#client?.isAddressKnown ?? true
+  }
+
+  get isAddressRead(): boolean {
+    return isAddressRead(this.request, this.#client)
   }
 
   get isForwarded(): boolean {

@@ -129,7 +129,7 @@ export const FAILURE_SENTENCES = {
   network_forwarded:
     'the address that a trusted proxy gives in X-Forwarded-For is in none of the networks of the document',
   network_unknown:
-    'the document has networks, and the address of the client is not known: the trusted proxy in front sends no X-Forwarded-For, or the connection has no address',
+    'the document has networks, and the address of the client is not known: the trusted proxy in front sends no X-Forwarded-For or one that names no address, or the connection has no address',
   wamp_error: 'the WAMP operation failed; see the detail for its error URI',
   wamp_no_session:
     'there is no session with the router of the realm; GET /realms/URI of the management API says why, in sessions',

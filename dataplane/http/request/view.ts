@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { Scheme } from '../../../language/document.ts'
 import { setOwn, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { clientAddress, clientPeername } from '../../client-address.ts'
+import { clientAddress, clientPeername, isAddressRead } from '../../client-address.ts'
 import { decodeForm } from '../../codec/codec.ts'
 import type { RequestView } from '../../context.ts'
 import { requestHeaderMap } from '../../header-map.ts'
@@ -86,7 +86,7 @@ const readPeername = <T>({ client, request }: RequestFacts<T>): string =>
 
 /** Empty where it is not known: a proxy's own address is that of all its clients. */
 const readAddress = <T>({ client, request }: RequestFacts<T>): string =>
-  client?.isAddressKnown === false ? '' : canonicalAddress(clientAddress(request, client))
+  isAddressRead(request, client) ? canonicalAddress(clientAddress(request, client)) : ''
 
 const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): void => {
   const { host, port } = head.authority

@@ -12,6 +12,8 @@ export interface Caller {
   readonly address: string
   /** False: a trusted proxy has not named its client, and `address` is the proxy's. */
   readonly isAddressKnown: boolean
+  /** False also where what names the client can't be read, and where a PROXY header names none. */
+  readonly isAddressRead: boolean
   /** A trusted proxy says the address. */
   readonly isForwarded: boolean
   readonly requestId: string

@@ -15,21 +15,21 @@ import type { Caller } from './authentication.ts'
  */
 export const withinNetworks = (
   security: CompiledSecurity,
-  caller: Pick<Caller, 'address' | 'isAddressKnown'>,
+  caller: Pick<Caller, 'address' | 'isAddressRead'>,
 ): CompiledSecurity => {
   if (security.every(({ networks }) => networks === undefined)) return security
-  const address = caller.isAddressKnown ? canonicalAddress(caller.address) : ''
+  const address = caller.isAddressRead ? canonicalAddress(caller.address) : ''
   return security.filter(({ networks }) => networks === undefined || holds(networks, address))
 }
 
 /** Which address was compared. A proxy that is not trusted, such as a balancer, has one address for all of its clients. */
 export const networkReasonOf = ({
   address,
-  isAddressKnown,
+  isAddressRead,
   isForwarded,
   request,
 }: Caller): NetworkReason => {
-  if (!isAddressKnown || address === '') return 'network_unknown'
+  if (!isAddressRead || address === '') return 'network_unknown'
   if (isForwarded) return 'network_forwarded'
   const isProxied = valuesOf(request.rawHeaders, 'x-forwarded-for').length > 0
   return isProxied ? 'network_proxy' : 'network_connection'

@@ -15,6 +15,8 @@ import { createPlainServer, createSecureServer } from '../../../dataplane/listen
 import { type Listener, openListener } from '../../../dataplane/listen/listener.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
+import { isAddressRead } from '../../../dataplane/client-address.ts'
+import { createClientReader } from '../../../dataplane/http/request/forwarded.ts'
 import { binaryHeader, proxyBinary, proxyLine } from '../../support/proxy-header.ts'
 import { stopTimers } from '../stop-timers.ts'
 
@@ -185,13 +187,28 @@ describe.each(KINDS)('PROXY protocol, %s', (kind) => {
     expect([refused, faults]).toEqual([[], []])
   })
 
-  it.each([
+  const UNNAMED: readonly (readonly [string, Buffer])[] = [
     ['LOCAL', binaryHeader({ command: 0x20, family: 0 })],
     ['UNKNOWN', Buffer.from('PROXY UNKNOWN\r\n')],
     ['a Unix socket', binaryHeader({ family: 0x31, payload: Buffer.alloc(216) })],
-  ])('%s leaves the address of the balancer', async (_, header) => {
+  ]
+
+  it.each(UNNAMED)('%s leaves the address of the balancer', async (_, header) => {
     const { port } = await serve(kind)
     expect(bodyOf(await ask(kind, port, { header }))).toContain(BALANCER)
+  })
+
+  it.each([
+    ...UNNAMED.map(([name, header]) => [name, header, false] as const),
+    ['an address', proxyLine('192.0.2.1'), true] as const,
+  ])('%s names the client, whatever a trusted balancer forwards', async (_, header, expected) => {
+    const readClient = createClientReader([BALANCER, '192.0.2.1'])
+    const { port } = await serve(kind, {}, (request, response) => {
+      request.headers['x-forwarded-for'] = '198.51.100.1'
+      const clients = [undefined, readClient(request, 'http')]
+      response.end(JSON.stringify(clients.map((client) => isAddressRead(request, client))))
+    })
+    expect(bodyOf(await ask(kind, port, { header }))).toEqual([expected, expected])
   })
 
   it('one header counts, another one behind it is no request', async () => {

@@ -248,7 +248,10 @@ describe('schemes', () => {
     ['the one that a trusted proxy names', ['127.0.0.1/32'], '1.2.3.4', '1.2.3.4'],
     ['IPv6', ['127.0.0.1/32'], '2001:DB8::0:1', '2001:db8::1'],
     ['IPv4 in IPv6', ['127.0.0.1/32'], '::ffff:1.2.3.4', '1.2.3.4'],
+    ['IPv4 with a port', ['127.0.0.1/32'], '1.2.3.4:4711', '1.2.3.4'],
+    ['IPv6 with a port', ['127.0.0.1/32'], '[2001:DB8::0:1]:443', '2001:db8::1'],
     ['the proxy, where it names none', ['127.0.0.1/32'], undefined, ''],
+    ['the proxy, where what it names is no address', ['127.0.0.1/32'], 'unknown', ''],
   ])('with the address of %s', async (_, trustedProxies, forwardedFor, expected) => {
     await using gateway = await serveGateway({ trustedProxies })
     await gateway.load(apiOf({ '/x': { get: answers('from {{request.client_address}}') } }))

@@ -134,6 +134,22 @@ describe('the challenges of a list', () => {
   })
 })
 
+describe('networks that the proxy in front is in', () => {
+  it.each<[string, string, number, string | undefined]>([
+    ['no client outside, with a port', '203.0.113.9:4711', 403, 'network_forwarded'],
+    ['no client that is hidden', 'unknown', 403, 'network_unknown'],
+    ['no client before a comma', '203.0.113.9,', 403, 'network_unknown'],
+    ['a client inside, with a port', '127.0.0.5:4711', 200, undefined],
+  ])('let in %s', async (...[, forwardedFor, status, reason]) => {
+    await serve({ networks: ['127.0.0.0/8'] }, { trustedProxies: ['127.0.0.1'] })
+    const headers = { 'x-forwarded-for': forwardedFor }
+    expect((await gateway.ask('GET', '/x', { headers })).status).toBe(status)
+    expect(gateway.failures.map(({ failure }) => failure.reason)).toEqual(
+      reason === undefined ? [] : [reason],
+    )
+  })
+})
+
 describe('networks behind a proxy', () => {
   const security = { networks: ['192.0.2.0/24', '2001:db8::/32'] }
 
@@ -152,6 +168,8 @@ describe('networks behind a proxy', () => {
       'network_forwarded',
     ],
     ['that names none', ['127.0.0.1'], undefined, 403, 'network_unknown'],
+    ['that names one with a port', ['127.0.0.1'], '192.0.2.7:4711', 200, undefined],
+    ['that names one in brackets', ['127.0.0.1'], '[2001:db8::1]:443', 200, undefined],
   ])('%s', async (...[, trustedProxies, forwardedFor, status, reason]) => {
     await serve(security, { trustedProxies })
     const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }

@@ -129,6 +129,7 @@ export const callerOf = (
     method = 'GET',
     address = '192.0.2.1',
     isAddressKnown = true,
+    isAddressRead = true,
     isForwarded = false,
     socket = {},
   } = {},
@@ -136,6 +137,7 @@ export const callerOf = (
   request: { method, rawHeaders: headers.flat(), socket } as unknown as IncomingMessage,
   address,
   isAddressKnown,
+  isAddressRead: isAddressKnown && isAddressRead,
   isForwarded,
   requestId: 'request-1',
 })

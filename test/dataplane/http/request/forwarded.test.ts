@@ -39,7 +39,12 @@ describe('who sent a request', () => {
     ['IPv6 written in another way', '2001:DB8:0:0::1', '[2001:db8::1]:0'],
     ['IPv4 in IPv6, in hexadecimal', '0:0:0:0:0:FFFF:0102:0304', '1.2.3.4:0'],
     ['a zone, which is one of the proxy', 'fe80::1%lo', '[fe80::1]:0'],
+    ['a port', '1.2.3.4:4711', '1.2.3.4:0'],
+    ['a port of IPv6', '[2001:DB8::1]:443', '[2001:db8::1]:0'],
+    ['brackets', '[2001:db8::1]', '[2001:db8::1]:0'],
+    ['a port of the trusted', '1.2.3.4, 10.1.1.1:80', '1.2.3.4:0'],
     ['no address', 'unknown', '10.0.0.1:5000'],
+    ['no address before a comma', '1.2.3.4,', '10.0.0.1:5000'],
     ['no address before the trusted', 'unknown, 10.1.1.1', '10.0.0.1:5000'],
     ['nothing', '', '10.0.0.1:5000'],
     ['the proxy itself', '10.0.0.1', '10.0.0.1:5000'],
@@ -49,14 +54,15 @@ describe('who sent a request', () => {
   })
 
   it.each([
-    ['no header', undefined, false],
-    ['an empty one', ' ', false],
-    ['a client', '1.2.3.4', true],
-    ['the proxy itself', '10.0.0.1', true],
-    ['one that can not be read', 'unknown', true],
-  ])('%s: the address is known: %s', (_, header, expected) => {
+    ['no header', undefined, false, false],
+    ['an empty one', ' ', false, false],
+    ['a client', '1.2.3.4', true, true],
+    ['the proxy itself', '10.0.0.1', true, true],
+    ['one that can not be read', 'unknown', true, false],
+  ])('%s: guesses count for the address: %s; it was read: %s', (_, header, isKnown, isRead) => {
     const headers = header === undefined ? {} : { 'x-forwarded-for': header }
-    expect(read(TRUSTED, { headers })?.isAddressKnown).toBe(expected)
+    const client = read(TRUSTED, { headers })
+    expect([client?.isAddressKnown, client?.isAddressRead]).toEqual([isKnown, isRead])
   })
 
   it.each([

@@ -8,8 +8,8 @@ import type { IncomingRequest } from '../../../../dataplane/http/incoming-reques
 import { callerOf, headersOf, REALM, securityHome, statusOf } from '../security-home.ts'
 import { quickHash } from '../phc.ts'
 
-const within = (networks: readonly string[], address: string, isAddressKnown = true): boolean =>
-  withinNetworks([{ type: 'anonymous', networks }], { address, isAddressKnown }).length > 0
+const within = (networks: readonly string[], address: string, isAddressRead = true): boolean =>
+  withinNetworks([{ type: 'anonymous', networks }], { address, isAddressRead }).length > 0
 
 const OFFICE = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'fe80::/10']
 
@@ -80,6 +80,29 @@ describe('X-Forwarded-For', () => {
     const security = [{ type: 'anonymous', networks: ['192.0.2.7'] }] as const
     expect(withinNetworks(security, caller).length > 0).toBe(expected)
   })
+
+  it.each([
+    ['unknown', false],
+    ['203.0.113.9,', false],
+    ['203.0.113.9, unknown, 10.0.0.9', false],
+    ['203.0.113.9:', false],
+    ['203.0.113.9:443:443', false],
+    ['[203.0.113.9]:443', false],
+    ['2001:db8::1:port', false],
+    ['"[2001:db8::1]:443"', false],
+    ['_hidden', false],
+    // Ports come off first, so these are read, and are clients elsewhere.
+    ['203.0.113.9:4711', false],
+    ['[2001:db8::1]:443', false],
+    ['[2001:db8::1]', false],
+    ['203.0.113.9:4711, 10.0.0.9:80', false],
+    ['10.0.0.7:4711', true],
+    ['10.0.0.9:4711', true],
+  ])('%j: the client is in the network of the proxy: %j', (forwardedFor, expected) => {
+    const caller = addressOf(['10.0.0.9'], forwardedFor)
+    const security = [{ type: 'anonymous', networks: ['10.0.0.0/8'] }] as const
+    expect(withinNetworks(security, caller).length > 0).toBe(expected)
+  })
 })
 
 describe('with credentials', () => {
@@ -123,6 +146,7 @@ describe('with credentials', () => {
     ['network_proxy', {}, [['X-Forwarded-For', '10.0.0.1']]],
     ['network_forwarded', { isForwarded: true }, [['X-Forwarded-For', '192.0.2.1']]],
     ['network_unknown', { isForwarded: true, isAddressKnown: false }, []],
+    ['network_unknown', { isForwarded: true, isAddressRead: false }, []],
     ['network_unknown', { address: '' }, []],
   ])('the reason says which address it was: %s, %j', (reason, more, headers) => {
     const home = securityHome({ realms: [record] })
