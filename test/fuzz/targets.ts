@@ -16,12 +16,14 @@ import { serviceEndpoints } from './targets/service-endpoints.ts'
 import { upstreamResponses } from './targets/upstream-responses.ts'
 import { upstreamSequences } from './targets/upstream-sequences.ts'
 import { wampMessages } from './targets/wamp-messages.ts'
+import { webSocketSwitches } from './targets/web-socket-switches.ts'
 
 export const TARGETS: readonly FuzzTarget[] = [
   requestHeads,
   responseHeads,
   upstreamResponses,
   upstreamSequences,
+  webSocketSwitches,
   proxyHeaders,
   mediaTypes,
   msgpackBodies,
