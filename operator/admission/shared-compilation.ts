@@ -13,6 +13,7 @@ import type { CompileForReview } from './validate-resource.ts'
 export class SharedCompilation implements CompileOne {
   readonly #compile: CompileForReview
   #latest: DocumentRequest | undefined
+  #running: Promise<void> | undefined
   #known: { readonly request: DocumentRequest; readonly result: DocumentResult } | undefined
 
   constructor(compile: CompileForReview) {
@@ -30,6 +31,11 @@ export class SharedCompilation implements CompileOne {
   async run(): Promise<void> {
     const request = this.#latest
     if (request === undefined) return
+    this.#running = this.#compileFor(request)
+    await this.#running
+  }
+
+  async #compileFor(request: DocumentRequest): Promise<void> {
     const { document, realm, secrets } = request
     const task = {
       document,
@@ -40,7 +46,9 @@ export class SharedCompilation implements CompileOne {
   }
 
   /** The result of a document for any realm and any variables: the one that is known, where it implies that. */
-  readonly reuse: CompileForReview = (task) => {
+  readonly reuse: CompileForReview = async (task) => {
+    // A forecast that is waited for no longer may have begun it.
+    await this.#running
     const known = this.#known
     if (known?.request.document !== task.document) return this.#compile(task)
     // The problems may be those of its realm or its variables, which are no reason to reject it.

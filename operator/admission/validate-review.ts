@@ -46,6 +46,8 @@ export interface ValidateOptions {
 
 /** Less than the three seconds that the API server waits: reading the review and its response take time too. */
 const REVIEW_MS = 2_000
+/** What the document itself lacks must be known in time, however slow the objects are that it refers to. */
+const FORECAST_MS = 1_000
 
 const ALLOWED: AdmissionResponse = { allowed: true, warnings: [] }
 
@@ -101,8 +103,8 @@ const reviewInTime = async (
   options: ObjectOptions,
 ): Promise<AdmissionResponse> => {
   const { compile = compileHere, clock = SYSTEM_CLOCK, own } = options
-  const timeUp = new AbortController()
-  const { signal } = timeUp
+  const ended = new AbortController()
+  const { signal } = ended
   const { namespace } = request
   const compilation = new SharedCompilation((task) =>
     compile({ ...task, namespace, purpose: 'review', digest: () => digestOf(task), signal }),
@@ -113,14 +115,13 @@ const reviewInTime = async (
     return await withTimeout(reviewObject(request, object, { ...options, compilation }), {
       ms: REVIEW_MS,
       clock,
-      onTimeout: () => {
-        timeUp.abort(new Error('the time of the review is up'))
-        return unfinished('it took too long')
-      },
+      onTimeout: () => unfinished('it took too long'),
     })
   } catch (error) {
     if (error instanceof CompilerError) return unfinished(error.message)
     throw error
+  } finally {
+    ended.abort(new Error('the review has ended'))
   }
 }
 
@@ -135,9 +136,10 @@ const digestOf = ({ document, variables }: Parameters<CompileForReview>[0]): str
 const reviewObject = async (
   request: AdmissionRequest,
   object: ValueMap,
-  { adviser, compilation, own }: ObjectOptions & { readonly compilation: SharedCompilation },
+  options: ObjectOptions & { readonly compilation: SharedCompilation },
 ): Promise<AdmissionResponse> => {
-  const forecast = await adviser?.forecast(object, compilation)
+  const { compilation, own } = options
+  const forecast = await forecastInTime(object, options)
   const validation = await validateResource(object, compilation.reuse)
   if (validation === undefined) return ALLOWED
   if (validation.problems.length > 0) {
@@ -147,6 +149,17 @@ const reviewObject = async (
   const problems = notInServiceTexts(forecast?.problems ?? [])
   return allowed([...problems, ...own, ...language])
 }
+
+const forecastInTime = async (
+  object: ValueMap,
+  { adviser, compilation, clock }: ValidateOptions & { readonly compilation: SharedCompilation },
+): Promise<Forecast | undefined> =>
+  adviser &&
+  withTimeout(adviser.forecast(object, compilation), {
+    ms: FORECAST_MS,
+    clock,
+    onTimeout: () => undefined,
+  })
 
 /** With its real realm and variables there are more warnings than without. */
 const languageWarnings = (

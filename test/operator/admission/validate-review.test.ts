@@ -12,6 +12,13 @@ import {
   validateReview,
 } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
+import type { Adviser } from '../../../operator/admission/advise-review.ts'
+import type {
+  DocumentRequest,
+  DocumentResult,
+} from '../../../operator/reconcile/documents/compile-document.ts'
+import { ANY_REALM } from '../../../operator/reconcile/documents/make-document.ts'
+import { mapAt } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { aSpecification } from '../../support/resources.ts'
@@ -435,6 +442,79 @@ describe('a document that is not compiled in time', () => {
   it('because of a fault of the compiler is no review', async () => {
     const compile = () => Promise.reject(new Error('a bug'))
     await expect(ask(near, { compile })).rejects.toThrow('a bug')
+  })
+})
+
+describe('a forecast that takes long', () => {
+  const adviserOf = (forecast: Adviser['forecast']): Adviser => ({
+    forecast,
+    adviseClass: () => Promise.resolve([]),
+    adviseDelete: () => [],
+  })
+  const requestOf = (document: ValueMap): DocumentRequest => ({
+    key: 'shop/orders',
+    namespace: 'shop',
+    document,
+    realm: ANY_REALM,
+    secrets: { variables: {}, versions: [] },
+  })
+
+  it.each<[string, object, boolean]>([
+    ['a document with problems is refused', bad, false],
+    ['a good document is allowed', good, true],
+  ])('is not waited for: %s', async (_, document, isAllowed) => {
+    const clock = createManualClock()
+    const adviser = adviserOf(() => new Promise(() => undefined))
+    const response = ask({ object: specification(document) }, { clock, adviser })
+    await clock.run(1_000)
+    expect(await response).toMatchObject({ allowed: isAllowed, warnings: [] })
+    expect(clock.pending).toBe(0)
+  })
+
+  it('because its document is being compiled has it compiled once, and it is refused', async () => {
+    const clock = createManualClock()
+    const asked: CompileRequest[] = []
+    const compiled = Promise.withResolvers<DocumentResult>()
+    const adviser = adviserOf(async (object, compilation) => {
+      const document = mapAt(mapAt(object, 'spec'), 'document')
+      compilation.compile(requestOf(document))
+      await compilation.run()
+      return undefined
+    })
+    const compile: ValidateOptions['compile'] = (request) => {
+      asked.push(request)
+      return compiled.promise
+    }
+    const response = ask({ object: specification(good) }, { clock, adviser, compile })
+    await clock.run(1_500)
+    compiled.resolve({
+      problems: [{ code: 'invalid_value', path: '/host', message: 'Wrong' }],
+      warnings: [],
+    })
+    expect(await response).toMatchObject({ allowed: false })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('has its compilation aborted where that begins after the review', async () => {
+    const clock = createManualClock()
+    const lookedUp = Promise.withResolvers<undefined>()
+    const signals: (AbortSignal | undefined)[] = []
+    const adviser = adviserOf(async (_, compilation) => {
+      compilation.compile(requestOf({}))
+      await lookedUp.promise
+      await compilation.run()
+      return undefined
+    })
+    const compile: ValidateOptions['compile'] = ({ signal }) => {
+      signals.push(signal)
+      return { problems: [], warnings: [] }
+    }
+    const response = ask({ object: specification(good) }, { clock, adviser, compile })
+    await clock.run(1_000)
+    await response
+    lookedUp.resolve(undefined)
+    await clock.run(0)
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true])
   })
 })
 
