@@ -7,7 +7,9 @@ import { toJson } from '../../language/expression/json.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { mediaKind } from '../../language/routes/media-kind.ts'
 import { prefersProblem, PROBLEM_JSON, refusalType } from '../../language/routes/negotiate.ts'
+import type { RequestFailure } from '../actions/request-failure.ts'
 import { writeMsgpack } from '../codec/write-msgpack.ts'
+import type { DecisionStep } from '../decisions/decision.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
 import type { HeaderList } from './response/headers.ts'
@@ -49,6 +51,19 @@ export const toGatewayError = (error: unknown, requestId: string): GatewayError 
     cause: error,
   })
 }
+
+interface CountedRefusal {
+  readonly refusal: GatewayErrorCode
+  readonly step: DecisionStep | undefined
+  readonly why?: RequestFailure
+}
+
+/** What metrics, logs and `GET /why/:id` have of the refusal of a request; without `why` its code says all. */
+export const countedRefusal = ({ code, step, reason }: GatewayError): CountedRefusal => ({
+  refusal: code,
+  step,
+  ...(reason !== undefined && reason !== 'csrf' && { why: { reason } }),
+})
 
 /**
  * An expression that failed before anything was done for the request, on values of the client alone (behaviour §1);

@@ -23,6 +23,7 @@ import { Context } from '../context.ts'
 import { viewError } from './action-error.ts'
 import {
   type RefusedRequest,
+  countedRefusal,
   renderGatewayError,
   notAcceptable,
   statusOf,
@@ -220,12 +221,11 @@ export class HttpExchange implements Exchange {
     if (error instanceof ExpressionError) this.#explainExpression(error)
     else if (known.pointer !== undefined || known.member !== undefined)
       this.#place = { pointer: known.pointer, member: known.member }
-    if (known.reason !== undefined && known.reason !== 'csrf') this.#why = { reason: known.reason }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)
     const rendered = renderGatewayError(known, this.refused, headers)
-    this.#respond(rendered, { refusal: known.code, step: known.step })
+    this.#respond(rendered, countedRefusal(known))
   }
 
   /** The client does not get this text. */
@@ -434,7 +434,7 @@ export class HttpExchange implements Exchange {
 
   #respond(
     rendered: RenderedResponse,
-    counted: Pick<Settlement, 'refusal' | 'failure' | 'step'> = {},
+    counted: Pick<Settlement, 'refusal' | 'failure' | 'step' | 'why'> = {},
   ): void {
     this.#isSettled = true
     this.#cancel = undefined

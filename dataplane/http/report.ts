@@ -2,7 +2,7 @@
 
 import type { RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
-import { renderGatewayError, toGatewayError } from './errors.ts'
+import { countedRefusal, renderGatewayError, toGatewayError } from './errors.ts'
 import type { FailedRequest } from './failure-report.ts'
 import type { GatewayError } from '../gateway-error.ts'
 import type {
@@ -50,7 +50,7 @@ export const writeUnmatched = (
   const settlement: Settlement = {
     status: rendered.status,
     bytes,
-    ...(error && { refusal: error.code, step: error.step }),
+    ...(error && countedRefusal(error)),
   }
   options.traces?.settled(incomingRequest, settlement)
   log(options, incomingRequest, {

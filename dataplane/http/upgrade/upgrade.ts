@@ -24,7 +24,7 @@ import {
 } from '../incoming-request.ts'
 import { authenticateRequest } from '../authenticate-request.ts'
 import { readEarly } from './early-bytes.ts'
-import { renderGatewayError, toGatewayError } from '../errors.ts'
+import { countedRefusal, renderGatewayError, toGatewayError } from '../errors.ts'
 import { headLines } from '../response/raw-head.ts'
 import type { RequestRow } from '../../../telemetry/request-row.ts'
 import { refuseUnmatched, report } from '../report.ts'
@@ -313,8 +313,7 @@ const refuse = (
   const rendered = renderGatewayError(known, incomingRequest, [])
   const envelope = envelopeOf(incomingRequest.id, found.version)
   const bytes = writeResponse(response, rendered, envelope, false)
-  const { code: refusal, step } = known
-  settle(options, upgrade, found, { status: rendered.status, bytes, refusal, step })
+  settle(options, upgrade, found, { status: rendered.status, bytes, ...countedRefusal(known) })
 }
 
 const settle = (

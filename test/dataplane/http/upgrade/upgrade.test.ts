@@ -23,6 +23,7 @@ import {
   type ServedGateway,
   type ServedOptions,
 } from '../served-gateway.ts'
+import { securityHome } from '../../security/security-home.ts'
 import { accepted, refused } from '../verdicts.ts'
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
@@ -568,6 +569,19 @@ describe('who may', () => {
       ['GET /ws'],
       [],
     ])
+  })
+
+  it('no client outside of its networks, and says by which address', async () => {
+    const home = securityHome({ realms: [{ uri: 'com.acme' }] })
+    await serve({ authenticate: (...given) => home.authenticate(...given) })
+    await gateway.load(at('/', { security: { networks: ['192.0.2.0/24'] } }))
+    const response = await headOf(handshake('/ws', { 'X-Forwarded-For': '192.0.2.7' }))
+    expect([response.status, router.heads]).toEqual([403, []])
+    expect(gateway.failures).toMatchObject([
+      { path: '/ws', code: 'svc.error.forbidden', failure: { reason: 'network_proxy' } },
+    ])
+    const [decision = ''] = gateway.decisions.find(response.headers['x-request-id'] ?? '')
+    expect(decision).toContain('"reason":"network_proxy"')
   })
 
   it.each([
