@@ -41,8 +41,25 @@ const ROOT = [
   },
 ] as const satisfies readonly ValueMap[]
 
+const INSIDE = {
+  label: 'networks: from these networks without credentials',
+  body: { networks: ['${1:10.0.0.0/8}'] },
+} as const satisfies ValueMap
+
 /** By the name of the definition in the schema of documents. */
 const DEFINITIONS: Readonly<Record<string, readonly ValueMap[]>> = {
+  security: [
+    {
+      label: 'a list: a key, or user name and password',
+      body: [{ type: 'api_key', header_name: '${1:x-api-key}' }, { type: 'basic' }],
+    },
+    {
+      label: 'a list: from these networks, or with credentials',
+      body: [INSIDE.body, { type: '${2:basic}' }],
+    },
+    INSIDE,
+  ],
+  securityObject: [INSIDE],
   path: [
     {
       label: 'get: respond statically',

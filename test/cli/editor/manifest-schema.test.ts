@@ -71,6 +71,23 @@ describe('the schema for editors', () => {
     },
   )
 
+  it('offers Security Objects that are valid, alone and in a list', () => {
+    const { $defs } = manifestSchema() as unknown as {
+      readonly $defs: Readonly<
+        Record<string, { readonly defaultSnippets?: readonly { readonly body: object }[] }>
+      >
+    }
+    const offered = ['security', 'securityObject', 'securityScheme'].map((name) =>
+      ($defs[name]?.defaultSnippets ?? []).map(({ body }) =>
+        JSON.stringify(body).replaceAll(/\$\{\d:([^}]+)\}/g, '$1'),
+      ),
+    )
+    const [values = [], ...objects] = offered
+    expect(offered.map(({ length }) => length)).toEqual([3, 1, 4])
+    for (const text of [...values, ...objects.flat().map((object) => `[${object}]`)])
+      expect(faultsOf(replace('{type: basic, groups: [a]}', text))).toEqual([])
+  })
+
   const replace = (from: string, to: string): string => {
     expect(MANIFEST).toContain(from)
     return MANIFEST.replace(from, to)
