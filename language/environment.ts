@@ -37,4 +37,6 @@ export interface RealmFacts {
   readonly hasWebSocket?: boolean
   /** Several replicas serve it, and each signs with keys of its own. */
   readonly isSignedApart?: boolean
+  /** The gateway trusts no proxy and reads no PROXY headers: a client has the address of its connection. */
+  readonly hasConnectionsAlone?: boolean
 }

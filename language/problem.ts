@@ -40,6 +40,7 @@ export type WarningCode =
   | 'AlwaysForbidden'
   | 'UnsatisfiedSecurity'
   | 'UnsharedKeys'
+  | 'ConnectionAddress'
   | 'OpenWebSocket'
   | 'ServesNothing'
   | 'Shadowed'

@@ -37,7 +37,7 @@ import { StartError } from '../start-error.ts'
 import { reportUpstreams } from '../upstream-report.ts'
 import { type UpstreamWatch, watchUpstreams } from './upstream-watch.ts'
 import {
-  amongReplicas,
+  atGateway,
   compileDocument,
   type CompileResult,
   validateInProcess,
@@ -211,14 +211,17 @@ const createFolder = (settings: GatewaySettings): BoundedCompiler<FoldedResult> 
  * delay.
  */
 const validatesOf = (
-  { redis, maxRoutes }: GatewaySettings,
+  { redis, maxRoutes, trustedProxies, publicProxyProtocol }: GatewaySettings,
   compiler: BoundedCompiler<CompileResult>,
 ): Pick<StoreOptions, 'validate' | 'validateRestored'> => {
-  const validate = validateWith(compiler)
-  const validateRestored = validateInProcess(maxRoutes)
-  return redis === null
-    ? { validate, validateRestored }
-    : { validate: amongReplicas(validate), validateRestored: amongReplicas(validateRestored) }
+  const facts = {
+    hasReplicas: redis !== null,
+    hasConnectionsAlone: trustedProxies.length === 0 && publicProxyProtocol.length === 0,
+  }
+  return {
+    validate: atGateway(validateWith(compiler), facts),
+    validateRestored: atGateway(validateInProcess(maxRoutes), facts),
+  }
 }
 
 interface Progress {

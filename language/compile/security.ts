@@ -402,10 +402,18 @@ const requirementsOf = (reader: Reader, type: SchemeName): SecurityRequirements 
   return requirements
 }
 
-const networksOf = ({ map, diagnostics }: Reader): readonly string[] | undefined => {
+const networksOf = ({ map, realm, diagnostics }: Reader): readonly string[] | undefined => {
   const template = map.get('networks')
-  return template && readNetworks(template, childPointer(map.pointer, 'networks'), diagnostics)
+  if (template === undefined) return undefined
+  const pointer = childPointer(map.pointer, 'networks')
+  if (realm?.hasConnectionsAlone === true)
+    diagnostics.warning('ConnectionAddress', pointer, CONNECTION_ADDRESS)
+  return readNetworks(template, pointer, diagnostics)
 }
+
+/** Behaviour §6. Nothing in a request proves that a balancer has sent it. */
+const CONNECTION_ADDRESS =
+  "this gateway compares them with the address of the connection: behind a balancer or proxy that is its address, not the client's, unless --public-proxy-protocol or --trusted-proxies names it"
 
 /** What no caller meets in any realm. What this realm lacks is said by `language/caller-requirements.ts`. */
 const warnOfForbidden = (

@@ -136,17 +136,25 @@ export const validateWith =
       : toDocumentValidation(document, outcome)
   }
 
-/**
- * For a gateway that shares its state with replicas (`--redis`): tickets and tokens must be valid at all of them.
- */
-export const amongReplicas =
-  <R>(validate: (document: unknown, environment: Environment) => R): typeof validate =>
+/** What of a gateway's own settings its documents are warned of. */
+export interface GatewayFacts {
+  /** It shares its state with replicas (`--redis`): tickets and tokens must be valid at all of them. */
+  readonly hasReplicas: boolean
+  readonly hasConnectionsAlone: boolean
+}
+
+export const atGateway =
+  <R>(
+    validate: (document: unknown, environment: Environment) => R,
+    { hasReplicas, hasConnectionsAlone }: GatewayFacts,
+  ): typeof validate =>
   (document, environment) =>
     validate(document, {
       ...environment,
       realm: (uri) => {
         const facts = environment.realm(uri)
-        return facts && { ...facts, isSignedApart: facts.hasSigningKeys !== true }
+        const isSignedApart = hasReplicas && facts?.hasSigningKeys !== true
+        return facts && { ...facts, isSignedApart, hasConnectionsAlone }
       },
     })
 

@@ -125,6 +125,21 @@ describe('createControl', () => {
     expect((await request(`${management}/api_specs/api`)).json()).toMatchObject({ id: 'api' })
   })
 
+  it.each<[readonly string[], readonly string[]]>([
+    [[], ['ConnectionAddress']],
+    [['--trusted-proxies', '10.0.0.1'], []],
+    [['--public-proxy-protocol', '10.0.0.0/8'], []],
+  ])('with %j warns of networks in its state: %j', async (argv, expected) => {
+    const { management } = await start({ settings: settingsOf(...argv) })
+    await putRealm(management)
+    const security = { networks: ['10.0.0.0/8'] }
+    await post(management, '/api_specs', apiOf({ '/x': { security, get: answers('x') } }))
+    const state = await request(`${management}/api_specs?view=state`)
+    expect(state.json()).toMatchObject({
+      specs: { api: { warnings: expected.map((code) => ({ code })) } },
+    })
+  })
+
   it.each([false, true])(
     'counts and gauges, its own metrics apart: %p',
     async (isOwnMetricsApart) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  amongReplicas,
+  atGateway,
   validateInProcess,
   type DocumentValidation,
 } from '../../../../dataplane/store/change/validate-document.ts'
@@ -24,7 +24,9 @@ const DOCUMENT = {
 }
 
 const validate = validateInProcess()
-const validateAmongReplicas = amongReplicas(validate)
+const ALONE = { hasReplicas: false, hasConnectionsAlone: false }
+const validateAlone = atGateway(validate, ALONE)
+const validateAmongReplicas = atGateway(validate, { ...ALONE, hasReplicas: true })
 
 const warningsOf = (validation: DocumentValidation): readonly string[] =>
   validation.ok ? validation.warnings.map(({ code }) => code) : ['not ok']
@@ -71,7 +73,7 @@ describe('where a document leads', () => {
 
 describe('keys that replicas do not share', () => {
   it.each([
-    ['one gateway', validate, RECORD, []],
+    ['one gateway', validateAlone, RECORD, []],
     ['replicas', validateAmongReplicas, RECORD, ['UnsharedKeys']],
     ['replicas of a realm with keys', validateAmongReplicas, KEYED, []],
   ])('%s', (_, validating, record, expected) => {
@@ -83,5 +85,21 @@ describe('keys that replicas do not share', () => {
       ok: false,
       problems: [{ code: 'no_such_realm' }],
     })
+  })
+})
+
+describe('networks of a document, at a gateway', () => {
+  const security = [{ type: 'oauth2', flow: 'implicit', networks: ['::1'] }, { networks: ['::1'] }]
+  it.each([
+    ['that reads addresses of connections alone', true, ['0/networks', '1/networks']],
+    ['that trusts a proxy or reads PROXY headers', false, []],
+  ])('%s', (_, hasConnectionsAlone, expected) => {
+    const validating = atGateway(validate, { ...ALONE, hasConnectionsAlone })
+    const validation = validating({ ...DOCUMENT, security }, { realm: () => factsOf(RECORD) })
+    expect(validation.ok).toBe(true)
+    const places = validation.warnings.flatMap(({ code, path }) =>
+      code === 'ConnectionAddress' ? [path] : [],
+    )
+    expect(places).toEqual(expected.map((place) => `/security/${place}`))
   })
 })
