@@ -36,6 +36,8 @@ export class Context {
   action: ActionView = NOTHING
   /** Identity of the caller (behaviour §6); empty for anonymous requests. */
   security: ValueMap = NOTHING
+  /** Why the request is refused: while a refusal is rendered. */
+  refusal: ValueMap = NOTHING
   /** The operation's merged table: `{{status_codes}}`. */
   status_codes: ValueMap = NOTHING
   /** Bytes that templates and functions may still produce for this request (behaviour §1: 8 MiB). */

@@ -2,7 +2,12 @@
 // the dispatcher, which runs it. `P` is whatever the dispatcher builds of an operation at its first use.
 
 import type { CompiledSecurity } from '../language/compile/security.ts'
-import type { CompiledCors, CompiledOperation, VersionParts } from '../language/compiled.ts'
+import type {
+  CompiledCors,
+  CompiledOperation,
+  CompiledRefusal,
+  VersionParts,
+} from '../language/compiled.ts'
 import type { Method, ServedScheme } from '../language/document.ts'
 import type { EndpointRoute } from '../language/routes/endpoint-routes.ts'
 import type { Template } from '../language/expression/template.ts'
@@ -22,15 +27,23 @@ export interface ServedVersion extends Omit<VersionParts, 'isActive' | 'security
   readonly confinedTo?: string | undefined
   /** Names of the credentials of its realm that the document may use; if left out, none. */
   readonly credentials?: readonly string[] | 'any' | undefined
+  /** If left out, it has no words for what no path of it matches. */
+  readonly loadRefusal?: (() => CompiledRefusal | undefined) | undefined
 }
 
-/** `/ws` of a version: the path of WebSocket connections to its realm's router (§2.2). */
-export interface ServedWebSocket {
+/** A version where it is mounted: `/ws` below its `base_path`. */
+export interface MountedVersion {
   readonly version: ServedVersion
   /** `base_path` as written, then `/ws`. */
   readonly template: string
-  readonly security: CompiledSecurity
+  /** undefined: it does not serve `/ws`. */
+  readonly security: CompiledSecurity | undefined
   readonly schemes: readonly ServedScheme[]
+}
+
+/** `/ws` of a version: the path of WebSocket connections to its realm's router (§2.2). */
+export interface ServedWebSocket extends MountedVersion {
+  readonly security: CompiledSecurity
 }
 
 /** A target of the table: a path of a document, or a built-in endpoint. */
@@ -55,6 +68,7 @@ export interface ServedPath<P> {
   readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
   loadHeaders(): Template
   loadCors(): CompiledCors | undefined
+  loadRefusal(): CompiledRefusal | undefined
 }
 
 /** An operation, prepared or not: the dispatcher's cache sets and clears `prepared`. */

@@ -56,6 +56,8 @@ export interface CompiledVersion extends VersionParts {
   /** As written, brackets and all. */
   readonly basePath: string
   readonly paths: readonly CompiledPath[]
+  /** Of requests that no path of it matches. */
+  readonly refusal?: CompiledRefusal
   /** Security schemes that mount endpoints of their own under `base_path` (§4.1, behaviour §6). */
   readonly endpoints: readonly CompiledEndpoint[]
 }
@@ -74,6 +76,7 @@ export interface CompiledPath {
   readonly headers: Template
   /** For the same, and for preflights of methods that it does not have. */
   readonly cors: CompiledCors | undefined
+  readonly refusal?: CompiledRefusal
   readonly operations: Readonly<Partial<Record<Method, CompiledOperation>>>
 }
 
@@ -115,6 +118,12 @@ export interface CompiledOperation<T = Template> extends OperationParts<T>, Comp
   readonly rest?: string
   /** Sorted, unique. */
   readonly reads: readonly ContextRead[]
+}
+
+/** `on_refusal`. `body` absent: the error record. */
+export interface CompiledRefusal<T = Template> {
+  readonly headers: T
+  readonly body?: T
 }
 
 /** A media type or, in `accepts`, a range of them: lower case, its parameters in order. */

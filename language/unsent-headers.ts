@@ -63,7 +63,18 @@ export const UNSENT_IN_REQUESTS = unsentHeaders(
   dashed,
 )
 
-export const UNSENT_IN_RESPONSES = unsentHeaders(
-  { ...HOP_BY_HOP, 'content-length': OF_BODY },
+const UNSENT = { ...HOP_BY_HOP, 'content-length': OF_BODY }
+
+export const UNSENT_IN_RESPONSES = unsentHeaders(UNSENT, (name) => name)
+
+/** What the gateway says of a refusal, and what keeps a page of it from being taken for another type. */
+export const UNSENT_IN_REFUSALS = unsentHeaders(
+  {
+    ...UNSENT,
+    allow: 'the gateway knows the methods of the path: leave it out',
+    'www-authenticate': 'the gateway names the schemes of the path: leave it out',
+    'x-content-type-options': 'it is nosniff on each refusal: leave it out',
+    'x-request-id': 'the gateway sends request.id: leave it out, or choose another name',
+  },
   (name) => name,
 )

@@ -1,5 +1,6 @@
 // Describes why a request failed, for the log, the access log and traces. No part of it is for the client.
 
+import type { ExpressionError } from '../../language/expression/errors.ts'
 import type { CredentialFailureCode } from '../credentials/credential.ts'
 import type { NetworkReason } from '../gateway-error.ts'
 import type { FailureCause } from '../upstream/failure-cause.ts'
@@ -34,6 +35,11 @@ export interface RequestFailure {
 }
 
 const MAX_DETAIL = 200
+
+export const failureOfExpression = ({ message }: ExpressionError): RequestFailure => ({
+  reason: 'expression',
+  detail: boundDetail(message),
+})
 
 /** Cuts a text that a peer may have made up. */
 export const boundDetail = (text: string): string =>

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import type { CompiledCors } from '../../language/compiled.ts'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
+import { findVersion, type FoundVersion } from '../../language/router/find-version.ts'
 import { match } from '../../language/router/match.ts'
 import type { DispatchOptions, IncomingRequest, Path } from './incoming-request.ts'
 import { type Matched, MatchedRequest } from './matched-request.ts'
@@ -22,11 +23,10 @@ import { pickContentType, writtenType } from '../../language/routes/negotiate.ts
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { corsHeaders, preflightHeaders, type Preflight, withCors } from './response/cors.ts'
 import type { HeaderList } from './response/headers.ts'
-import { versionCors } from './response/version-cors.ts'
-import { type Found, pathCors, pathHeaders } from './response/path-headers.ts'
+import { type Found, pathCors, pathHeaders, servingCandidate } from './response/path-headers.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
-import { refuseUnmatched, report, writeUnmatched } from './report.ts'
-import { hasBody, readHead } from './request/head.ts'
+import { refuseUnmatched, report, type UnmatchedWording, writeUnmatched } from './report.ts'
+import { hasBody, readHead, type RequestHead } from './request/head.ts'
 import {
   allowOf,
   hasRedirect,
@@ -35,7 +35,7 @@ import {
   selectRoute,
   toMethod,
 } from '../../language/router/select-route.ts'
-import type { OperationSlot, ServedEndpoint } from '../served.ts'
+import type { MountedVersion, OperationSlot, ServedEndpoint, ServedVersion } from '../served.ts'
 import type { StepRequest, UnservedRequest } from './steps/request-step.ts'
 import {
   abandonOperation,
@@ -97,7 +97,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Dispat
     try {
       route(options, cache, incomingRequest, observer)
     } catch (error) {
-      refuseUnmatched(options, incomingRequest, error, [])
+      refuseUnmatched(options, incomingRequest, error, wordingOfVersion(options, incomingRequest))
     }
   }
 }
@@ -119,7 +119,11 @@ const route = (
   const preflight = preflightOf(request)
   const cors = preflight && corsOf(found, cache, preflight)
   if (preflight !== undefined && cors !== undefined) {
-    serveUnserved(options, found, 'OPTIONS', (allow) => preflightHeaders(cors, preflight, allow))
+    const isOfCors = (method: string): boolean =>
+      corsOf(found, cache, { ...preflight, method }) === cors
+    serveUnserved(options, found, 'OPTIONS', (allow) =>
+      preflightHeaders(cors, preflight, (cors.methods ?? allow.split(', ')).filter(isOfCors)),
+    )
     return
   }
   const selected = select(found, request.method)
@@ -170,7 +174,8 @@ const serveMatched = (
     },
     fail: (error) => {
       const { cors } = matched.fields
-      refuseUnmatched(options, incomingRequest, error, cors === undefined ? [] : withCors([], cors))
+      const headers = cors === undefined ? [] : withCors([], cors)
+      refuseUnmatched(options, incomingRequest, error, { headers })
     },
   })
 }
@@ -219,15 +224,60 @@ const serveFixed = (
   return true
 }
 
+/** Of a path that has no operation for the request. */
+const wordingOfPath = (found: Found, headers: HeaderList): UnmatchedWording => {
+  const { incomingRequest, match: matched } = found
+  const candidate = servingCandidate(matched, incomingRequest.scheme)
+  if (candidate === undefined) return { headers }
+  const { target } = candidate
+  const { version, template } = target
+  return {
+    version,
+    template,
+    speaker: target,
+    match: matched,
+    candidate,
+    headers,
+    hasCors: pathCors(found) !== undefined,
+  }
+}
+
+/** Of a request that no path matches. */
+const wordingOfVersion = (
+  { table }: DispatchOptions,
+  { head, request }: IncomingRequest,
+): UnmatchedWording => {
+  const found = head.fault === undefined ? versionBelow(table, head) : undefined
+  if (found === undefined) return NO_HEADERS
+  const { version } = found.candidate.target
+  const { basePath: template, cors } = version
+  const hasCors = cors !== undefined
+  const headers = hasCors ? withCors([], corsHeaders(cors, request.headers.origin)) : []
+  return { ...found, headers, hasCors, version, template, speaker: version }
+}
+
+const NO_HEADERS = { headers: [] } as const
+
+const versionBelow = (
+  table: DispatchOptions['table'],
+  { authority, target }: Pick<RequestHead, 'authority' | 'target'>,
+): FoundVersion<MountedVersion> | undefined =>
+  findVersion(table(), { host: authority.host, path: target.path }, isOfNamespace)
+
+/** Documents that were loaded by hand are of none. */
+const isOfNamespace = ({ version: owner }: MountedVersion, { version }: MountedVersion): boolean =>
+  namespaceOf(owner) === namespaceOf(version)
+
+const namespaceOf = ({ resource }: ServedVersion): string | undefined => resource?.split('/', 1)[0]
+
 const unmatchedError = (
-  { isAwaitingOperator, webSockets, table }: DispatchOptions,
-  { head, scheme, request }: IncomingRequest,
+  { isAwaitingOperator, webSockets }: DispatchOptions,
+  { head, scheme }: IncomingRequest,
 ): GatewayError => {
   if (webSockets?.find(head.authority.host, head.target.path, scheme) !== undefined)
     return upgradeRequired('This path accepts only WebSocket connections')
   if (isAwaitingOperator?.() === true) return notReady()
-  const cors = versionCors(table(), head.authority.host, head.target.path)
-  return notFound(cors === undefined ? [] : withCors([], corsHeaders(cors, request.headers.origin)))
+  return notFound()
 }
 
 /** It is not known yet what will be served, and clients would take a 404 as final and cache it. */
@@ -237,10 +287,8 @@ const notReady = (): GatewayError =>
     headers: { 'retry-after': '1' },
   })
 
-const notFound = (headers: HeaderList): GatewayError =>
-  new GatewayError('svc.error.not_found', 'Nothing is served at this host and path', {
-    headers: Object.fromEntries(headers),
-  })
+const notFound = (): GatewayError =>
+  new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
 
 /** Answers or refuses a request whose path no operation serves, by the steps of the path. */
 const serveUnserved = (
@@ -277,7 +325,7 @@ const serveUnserved = (
     authenticate: () => new TypeError('A path without an operation asks nobody who calls'),
   }
   const refuse = (error: unknown): void => {
-    refuseUnmatched(options, incomingRequest, error, unserved.headers())
+    refuseUnmatched(options, incomingRequest, error, wordingOfPath(found, unserved.headers()))
   }
   takeSteps(stepsOfPath(unserved), stepRequest, unserved, {
     proceed: () => {

@@ -88,8 +88,10 @@ export const statusOf = (error: GatewayError): number => error.status ?? STATUSE
 
 /** The request that an error record responds to. */
 export interface RefusedRequest {
-  readonly id: string
-  readonly head: { readonly accept: string | undefined }
+  readonly incomingRequest: {
+    readonly id: string
+    readonly head: { readonly accept: string | undefined }
+  }
   /** Negotiated; if left out, no operation has done it. */
   readonly contentType?: string
 }
@@ -102,16 +104,19 @@ export const renderGatewayError = (
 ): RenderedResponse => {
   const { code, message, description, reason } = error
   const status = statusOf(error)
-  const all = [
-    ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
-    ...Object.entries(error.headers).flatMap(([name, given]) =>
-      (typeof given === 'string' ? [given] : given).map((value) => [name, value] as const),
-    ),
-  ]
+  const all = headersOfError(error, headers)
   return reason === 'csrf'
     ? { status, headers: all, contentType: 'application/json', body: CSRF_BODY }
     : renderRecord({ code, message, description, status, headers: all }, request)
 }
+
+/** What the error itself says wins by name: `WWW-Authenticate`, `Allow`, `Connection`. */
+export const headersOfError = (error: GatewayError, headers: HeaderList): HeaderList => [
+  ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
+  ...Object.entries(error.headers).flatMap(([name, given]) =>
+    (typeof given === 'string' ? [given] : given).map((value) => [name, value] as const),
+  ),
+]
 
 /** In the place of an error record (behaviour §6). */
 const CSRF_BODY = '{"error":"csrf_validation_failed"}'
@@ -127,10 +132,10 @@ export interface RecordedError {
 /** A response with an error record in a type that the client accepts. */
 export const renderRecord = (
   { code, message, description, status, headers }: RecordedError,
-  { id, head: { accept }, contentType = refusalType(accept) }: RefusedRequest,
+  { incomingRequest: { id, head }, contentType = refusalType(head.accept) }: RefusedRequest,
 ): RenderedResponse => {
   const record = { ...errorRecord(code, message, description) } as unknown as ValueMap
-  if (prefersProblem(accept, contentType)) {
+  if (prefersProblem(head.accept, contentType)) {
     const title = http.STATUS_CODES[status] ?? 'Error'
     const problem = { type: code, title, status, detail: record['message'], instance: id }
     return {

@@ -9,7 +9,7 @@ import { WORK } from '../../language/expression/functions/spend.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import type { RefusingPlace } from '../../language/failing-place.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { boundDetail, type RequestFailure } from '../actions/request-failure.ts'
+import { failureOfExpression, type RequestFailure } from '../actions/request-failure.ts'
 import type {
   ActionError,
   ByteSink,
@@ -21,15 +21,8 @@ import type {
 import type { Authority } from '../../language/routes/authority.ts'
 import { Context } from '../context.ts'
 import { viewError } from './action-error.ts'
-import {
-  type RefusedRequest,
-  countedRefusal,
-  renderGatewayError,
-  notAcceptable,
-  statusOf,
-  toClientError,
-  toGatewayError,
-} from './errors.ts'
+import { type Negotiated, renderRefusal } from './refusal.ts'
+import { countedRefusal, notAcceptable, statusOf, toClientError, toGatewayError } from './errors.ts'
 import { EventOutput } from './sse/writer.ts'
 import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
 import type { EventStreams } from './sse/registry.ts'
@@ -37,6 +30,7 @@ import { EVENT_STREAM, rateEventStream } from '../../language/routes/negotiate.t
 import type { PreparedOperation } from './prepared-operation.ts'
 import { planEvents, planStream, renderFailure, renderSuccess } from './response/render-result.ts'
 import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'
+import type { GatewayError } from '../gateway-error.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import {
   CLIENT_WENT_AWAY,
@@ -88,6 +82,7 @@ export class HttpExchange implements Exchange {
   readonly authority: Authority
   rawBody: Buffer | undefined = undefined
   readonly #observer: ExchangeObserver
+  readonly #matched: Negotiated['matched']
   #memory: Holding | undefined = undefined
   #isSettled = false
   /** Its responses are rendered in turns. */
@@ -110,7 +105,7 @@ export class HttpExchange implements Exchange {
   constructor(
     incomingRequest: IncomingRequest,
     operation: PreparedOperation,
-    negotiated: { readonly envelope: Envelope; readonly contentType: ContentType },
+    { envelope, contentType, matched }: Negotiated,
     observer: ExchangeObserver,
   ) {
     this.incomingRequest = incomingRequest
@@ -118,16 +113,11 @@ export class HttpExchange implements Exchange {
     this.authority = incomingRequest.head.authority
     this.response = incomingRequest.response
     this.operation = operation
-    this.envelope = negotiated.envelope
-    this.contentType = negotiated.contentType
+    this.envelope = envelope
+    this.contentType = contentType
+    this.#matched = matched
     this.#observer = observer
     this.context.status_codes = operation.shape.statusCodes
-  }
-
-  /** As errors see it. */
-  get refused(): RefusedRequest {
-    const { id, head } = this.incomingRequest
-    return { id, head, contentType: this.contentType }
   }
 
   get memory(): Holding {
@@ -223,14 +213,23 @@ export class HttpExchange implements Exchange {
       this.#place = { pointer: known.pointer, member: known.member }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
-    const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)
-    const rendered = renderGatewayError(known, this.refused, headers)
-    this.#respond(rendered, countedRefusal(known))
+    this.#respond(this.#renderRefusal(known), countedRefusal(known))
+  }
+
+  #renderRefusal(error: GatewayError): RenderedResponse {
+    const { path: speaker, version, shape } = this.operation
+    const headers = shape.headers.writeWhatIsKnown(this.context)
+    const wording = { ...this.#matched, speaker, version, headers, left: this.context }
+    const { rendered, failed } = renderRefusal(error, this, wording)
+    if (failed instanceof ExpressionError) this.#why ??= failureOfExpression(failed)
+    else if (failed !== undefined)
+      this.#observer.unexpected(failed, this.envelope.requestId, this.incoming)
+    return rendered
   }
 
   /** The client does not get this text. */
   #explainExpression(error: ExpressionError): void {
-    this.#why = { reason: 'expression', detail: boundDetail(error.message) }
+    this.#why = failureOfExpression(error)
     this.#place = error.place
   }
 
@@ -446,11 +445,8 @@ export class HttpExchange implements Exchange {
     this.#noteCost()
     holdBacklog(this.response, this.#observer.memory, this.#memory)
     const why = this.#why
-    const place = this.#place ?? (why && PLACE_OF_ACTION)
-    this.#observer.settled(
-      this,
-      place === undefined ? settlement : { ...settlement, ...(why && { why }), place },
-    )
+    const place = this.#place ?? (why && why.reason !== 'expression' ? PLACE_OF_ACTION : undefined)
+    this.#observer.settled(this, { ...settlement, ...(why && { why }), ...(place && { place }) })
   }
 
   /** A request that took much work makes the next ones of its operation wait for turns, whatever their bodies are. */

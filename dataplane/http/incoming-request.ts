@@ -17,7 +17,7 @@ import type { Turns } from '../turns.ts'
 import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../../language/router/route-table.ts'
 import type { Authenticate, Identity } from '../security/schemes/authentication.ts'
-import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
+import type { MountedVersion, ServedPath, ServedTarget, ServedVersion } from '../served.ts'
 import type { ReportFailure } from './failure-report.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
@@ -31,7 +31,7 @@ import type { Envelope } from './response/own-headers.ts'
 import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 
 export interface DispatchOptions {
-  readonly table: () => RouteTable<Served, { readonly version: ServedVersion }>
+  readonly table: () => RouteTable<Served, MountedVersion>
   /** Whether an operator owns this gateway and has never sent anything; if left out, never. */
   readonly isAwaitingOperator?: () => boolean
   readonly preparation: Preparation

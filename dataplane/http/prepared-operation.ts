@@ -77,8 +77,12 @@ export class PreparedOperation implements TemplateSource {
     return this.shape.action
   }
 
+  get path(): ServedPath<PreparedOperation> {
+    return this.#slot.path
+  }
+
   get template(): string {
-    return this.#slot.path.template
+    return this.path.template
   }
 
   /** undefined: the document has none. */

@@ -1,6 +1,7 @@
 // Records finished requests in metrics, the access log and the log of decisions, and responds to requests that no document serves.
 
-import type { RequestFailure } from '../actions/request-failure.ts'
+import { ExpressionError } from '../../language/expression/errors.ts'
+import { failureOfExpression, type RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
 import { countedRefusal, renderGatewayError, toGatewayError } from './errors.ts'
 import type { FailedRequest } from './failure-report.ts'
@@ -11,8 +12,8 @@ import type {
   Settlement,
   TracedOperation,
 } from './incoming-request.ts'
+import { renderRefusal, type Wording } from './refusal.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
-import type { HeaderList } from './response/headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import { writeResponse } from './response/write-response.ts'
 
@@ -21,7 +22,7 @@ export const refuseUnmatched = (
   options: DispatchOptions,
   incomingRequest: IncomingRequest,
   error: unknown,
-  headers: HeaderList,
+  wording: UnmatchedWording,
 ): void => {
   const known = toGatewayError(error, incomingRequest.id)
   if (known.code === 'svc.error.internal')
@@ -31,8 +32,43 @@ export const refuseUnmatched = (
     incomingRequest.response.destroy()
     return
   }
-  const rendered = renderGatewayError(known, incomingRequest, headers)
+  const rendered =
+    'speaker' in wording
+      ? renderWorded(options, known, incomingRequest, wording)
+      : renderGatewayError(known, { incomingRequest }, wording.headers)
   writeUnmatched(options, incomingRequest, rendered, known)
+}
+
+/** How the refusal of a request that no operation serves is worded: by a document, or with its headers alone. */
+export type UnmatchedWording = PlacedWording | Pick<Wording, 'headers'>
+
+export interface PlacedWording extends Wording {
+  /** The path by which it is logged. */
+  readonly template: string
+}
+
+const renderWorded = (
+  { onFailure, onUnexpected }: DispatchOptions,
+  error: GatewayError,
+  incomingRequest: IncomingRequest,
+  wording: PlacedWording,
+): RenderedResponse => {
+  const { rendered, failed } = renderRefusal(error, { incomingRequest }, wording)
+  const { version, template: path } = wording
+  const { id, request } = incomingRequest
+  if (failed instanceof ExpressionError)
+    onFailure?.({
+      id,
+      api: version.apiId,
+      version: version.name,
+      path,
+      method: request.method ?? '',
+      status: rendered.status,
+      code: error.code,
+      failure: failureOfExpression(failed),
+    })
+  else if (failed !== undefined) onUnexpected(failed, id, request)
+  return rendered
 }
 
 export const writeUnmatched = (

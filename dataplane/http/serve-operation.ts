@@ -54,9 +54,11 @@ const openExchange = (admission: MatchedRequest, observer: ExchangeObserver): Ht
   const { incomingRequest, operation, identity } = admission
   const envelope = envelopeOf(admission)
   const contentType = writtenType(admission.offered, incomingRequest.head.accept)
-  const exchange = new HttpExchange(incomingRequest, operation, { envelope, contentType }, observer)
+  const facts = factsOf(admission)
+  const negotiated = { envelope, contentType, matched: facts }
+  const exchange = new HttpExchange(incomingRequest, operation, negotiated, observer)
   if (identity !== undefined) exchange.context.security = identity
-  fillRequestView(exchange.context.request, operation.shape.needs, factsOf(admission))
+  fillRequestView(exchange.context.request, operation.shape.needs, facts)
   return exchange
 }
 

@@ -5,7 +5,12 @@ import { internData } from '../../base/intern.ts'
 import { levelParts } from '../../language/compile/level-part.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import { VERSION_PARTS } from '../../language/compile/version-parts.ts'
-import type { CompiledCors, CompiledOperation, StatusCodes } from '../../language/compiled.ts'
+import type {
+  CompiledCors,
+  CompiledOperation,
+  CompiledRefusal,
+  StatusCodes,
+} from '../../language/compiled.ts'
 import type { Method, ServedScheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
@@ -20,7 +25,7 @@ import type {
   ServedPath,
   ServedTarget,
   ServedVersion,
-  ServedWebSocket,
+  MountedVersion,
 } from '../served.ts'
 import type {
   PackedDocument,
@@ -34,7 +39,7 @@ import { Unpacker } from './packed/unpack.ts'
 
 export interface TableServing<P> extends Serving {
   /** The current table; a request keeps using the one that it started with. */
-  table(): RouteTable<ServedTarget<P>, ServedWebSocket>
+  table(): RouteTable<ServedTarget<P>, MountedVersion>
   /** Whether the operator that owns this gateway has ever sent what is served, before a restart included. */
   hasCompleteContent(): boolean
 }
@@ -52,7 +57,7 @@ export const createTableServing = <P>(
   realms: RealmSink,
   yieldTurn: () => Promise<void>,
 ): TableServing<P> => {
-  let table = emptyTable<ServedTarget<P>, ServedWebSocket>()
+  let table = emptyTable<ServedTarget<P>, MountedVersion>()
   let hasCompleteContent = false
   return {
     table: () => table,
@@ -73,21 +78,24 @@ export const createTableServing = <P>(
   }
 }
 
-const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, ServedWebSocket> => {
+const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, MountedVersion> => {
   const { id, rank, since, hosts, versions } = document
   const unpacker = new Unpacker(document)
   let index = 0
   const routes: Route<ServedTarget<P>>[] = []
   const webSockets: TableWebSocket[] = []
-  for (const packed of versions) {
-    const version = toServedVersion(document, packed)
+  for (const [number, packed] of versions.entries()) {
+    const loadRefusal = (): CompiledRefusal | undefined => unpacker.refusal(number)
+    const version: ServedVersion = {
+      ...toServedVersion(document, packed),
+      ...(packed.hasRefusal === true && { loadRefusal }),
+    }
     for (const path of packed.paths)
       routes.push(
         new TablePath<P>(path, { shape: internPath(path), version, unpacker, index: index++ }),
       )
     routes.push(...endpointsBelow(packed, version))
-    const { security } = packed
-    if (security !== undefined) webSockets.push(new TableWebSocket(packed, version, security))
+    webSockets.push(new TableWebSocket(packed, version))
   }
   // Lists that grew have room for 17: 250 bytes a document.
   return { id, rank, since, hosts, routes: routes.slice(), webSockets: webSockets.slice() }
@@ -165,12 +173,12 @@ abstract class TableRoute {
   }
 }
 
-class TableWebSocket extends TableRoute implements ServedWebSocket, Route<ServedWebSocket> {
-  readonly security: CompiledSecurity
+class TableWebSocket extends TableRoute implements MountedVersion, Route<MountedVersion> {
+  readonly security: CompiledSecurity | undefined
 
-  constructor(packed: PackedVersion, version: ServedVersion, security: CompiledSecurity) {
-    super(version, internPath(webSocketPath(packed.basePath)), packed.schemes)
-    this.security = internData(security)
+  constructor({ basePath, schemes, security }: PackedVersion, version: ServedVersion) {
+    super(version, internPath(webSocketPath(basePath)), schemes)
+    this.security = security && internData(security)
   }
 }
 
@@ -206,6 +214,10 @@ class TablePath<P> extends TableRoute implements ServedPath<P>, Route<ServedPath
 
   loadCors(): CompiledCors | undefined {
     return this.unpack().cors
+  }
+
+  loadRefusal(): CompiledRefusal | undefined {
+    return this.unpack().refusal
   }
 }
 

@@ -10,7 +10,7 @@ import { type ActionType, resultKeysOf } from './action.ts'
 import { isHeaderName } from './headers.ts'
 
 /** When a template is evaluated. `any`: for headers of a path, which all kinds of responses have. */
-export type Phase = 'action' | 'result' | 'error' | 'any'
+export type Phase = 'action' | 'result' | 'error' | 'any' | 'refusal'
 
 /** What is known about the requests of an operation. */
 export interface RequestFacts {
@@ -78,6 +78,8 @@ export const explainMissingRead = (
       return missingInAction(first, second, phase, facts)
     case 'security':
       return missingIdentity(facts)
+    case 'refusal':
+      return missingIn('refusal', first, REFUSAL_KEYS)
     case 'status_codes':
       return undefined
   }
@@ -183,17 +185,22 @@ const missingInAction = (
   return key === undefined ? undefined : missingInOutcome(outcome, key, action)
 }
 
+const REFUSAL_KEYS = 'code status message errors request_id'.split(' ')
+
 const missingInOutcome = (
   outcome: 'result' | 'error',
   key: string,
   action: ActionType,
 ): string | undefined => {
   const known = outcome === 'error' ? ERROR_KEYS : resultKeysOf(action)
-  if (known === undefined || known.includes(key)) return undefined
   const of = outcome === 'result' ? ` of a ${action} action` : ''
-  const hint = didYouMean(key, known) || `; it has ${known.join(', ')}`
-  return `action.${outcome}${of} has no ${showKey(key)}${hint}`
+  return known && missingIn(`action.${outcome}${of}`, key, known)
 }
+
+const missingIn = (what: string, key: string, known: readonly string[]): string | undefined =>
+  known.includes(key)
+    ? undefined
+    : `${what} has no ${showKey(key)}${didYouMean(key, known) || `; it has ${known.join(', ')}`}`
 
 const missingIdentity = ({ security, method }: RequestFacts): string | undefined => {
   if (security !== undefined && isAnonymous(security))

@@ -13,6 +13,7 @@ import { type Find, finderOf, type InheritedKeys, type Levels } from './inherita
 import { BODY_PART, CALL_LIMITS_PART } from './limits.ts'
 import { ACCEPTS_PART, PROVIDES_PART } from './media-types.ts'
 import type { OperationPart, PartDeps, PartName, PlainParts } from './operation-part.ts'
+import { REFUSAL_KEYS } from './refusal.ts'
 import type { Scope } from './scope.ts'
 import { describeSecurity } from './security.ts'
 
@@ -81,6 +82,7 @@ const NAMES = Object.keys(PARTS) as readonly PartName[]
 export const INHERITED_KEYS: InheritedKeys = Object.assign(
   {},
   SCHEMES_KEYS,
+  REFUSAL_KEYS,
   ...NAMES.map((name) => PARTS[name].keys),
 ) as InheritedKeys
 

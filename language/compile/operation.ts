@@ -77,6 +77,7 @@ export const compileOperation = (
   refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
     diagnostics.problem('invalid_value', placeOf(keys), message)
   })
+  refuseRefusalReads(compiled, diagnostics)
   warnOfFailures(
     compiled,
     {
@@ -114,6 +115,15 @@ const placeIn =
       ? keys.reduce<string>(childPointer, pointer)
       : inner.reduce(childPointer, placed.pointer)
   }
+
+/** What is served is not refused. */
+const refuseRefusalReads = (
+  { reads, pointer }: CompiledOperation,
+  diagnostics: Diagnostics,
+): void => {
+  if (reads.some((read) => read.split('.')[0] === 'refusal'))
+    diagnostics.problem('invalid_expression', pointer, 'refusal can be read in on_refusal only')
+}
 
 /** Validates an operation that one expression gives by the same rules as one that is written out. */
 const validateGiven = (

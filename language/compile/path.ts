@@ -21,6 +21,7 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, toFoldedMap } from './folded.ts'
 import { type HostPattern, isNameless } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
+import type { CompileRefusal } from './refusal.ts'
 import { reportMisspelt } from './misspelt-restrictions.ts'
 import { compileSchemes } from './schemes.ts'
 import { createScope, type Scope } from './scope.ts'
@@ -37,6 +38,7 @@ export interface VersionDeps {
   readonly hosts: readonly HostPattern[]
   readonly diagnostics: Diagnostics
   readonly validatedHeaders: PathDeps['validatedHeaders']
+  readonly compileRefusal: CompileRefusal
 }
 
 export interface PathResult {
@@ -78,6 +80,7 @@ export const compilePath = (
     validatedHeaders: version.validatedHeaders,
   }
   const operations = compileOperations(raw, pointer, deps)
+  const refusal = version.compileRefusal(find('on_refusal'))
   const path: CompiledPath = {
     pointer,
     template,
@@ -85,6 +88,7 @@ export const compilePath = (
     schemes: compileSchemes(find, diagnostics),
     headers: compilePathHeaders(find, deps),
     cors: compileCors(find('cors'), diagnostics),
+    ...(refusal && { refusal }),
     operations,
   }
   return { path, security }

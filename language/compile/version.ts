@@ -20,6 +20,7 @@ import { parseBasePath } from '../routes/path-pattern.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { compileLevel } from './level-part.ts'
 import { compileCors } from './cors.ts'
+import { createRefusalCompiler } from './refusal.ts'
 import { compileSchemes } from './schemes.ts'
 import { createScope, type Scope } from './scope.ts'
 import { VERSION_PARTS } from './version-parts.ts'
@@ -51,6 +52,7 @@ export const compileVersion = (
     hosts: api.hosts,
     diagnostics,
     validatedHeaders: new Map(),
+    compileRefusal: createRefusalCompiler(diagnostics),
   }
   const placed = scope.default('security')
   const own = inheritedSecurity(placed, deps)
@@ -67,12 +69,14 @@ export const compileVersion = (
     meta: api.meta,
     diagnostics,
   })
+  const refusal = deps.compileRefusal(scope.default('on_refusal'))
   if (parts.isActive) warnOfOpenWebSocket(webSocket, deps, results)
   return {
     name,
     ...(pointer !== childPointer('/versions', name) && { pointer }),
     basePath: deps.basePath?.source ?? '',
     ...parts,
+    ...(refusal && { refusal }),
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, webSocket.security, ...results.map(({ security }) => security)]),
   }

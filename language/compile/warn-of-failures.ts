@@ -2,7 +2,7 @@
 // AlwaysFails. Nothing is refused for it: the other operations of a document go on.
 
 import { actionResponse, canFail, templateUsesOf, usesLimits } from './action.ts'
-import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledOperation, CompiledRefusal } from '../compiled.ts'
 import type { CompiledResponse } from '../compiled-response.ts'
 import { explainFunctionError, kindOf, showSource } from '../expression/errors.ts'
 import { functionNamed } from '../expression/functions/functions.ts'
@@ -46,6 +46,22 @@ export const warnOfFailures = (
   warnOfHost(operation, warn)
   warnOfTarget(operation, warn)
   warnOfLiteralBinding(operation, facts, warn)
+}
+
+/** Warns of what fails in `on_refusal`. */
+export const warnOfRefusal = ({ headers, body }: CompiledRefusal, warn: WarnAt): void => {
+  const walk = { phase: 'refusal', facts: ANY_REQUEST, warn } as const
+  visit(headers, false, { ...walk, keys: ['headers'] })
+  if (body !== undefined) visit(body, false, { ...walk, keys: ['body'] })
+}
+
+/** Any of a version, so that it is not known what is bound. */
+const ANY_REQUEST: RequestFacts = {
+  path: '',
+  method: 'get',
+  bindings: undefined,
+  security: undefined,
+  action: 'empty',
 }
 
 /** A template, when it is evaluated, and whether every request does so. */

@@ -1,12 +1,15 @@
 // Explains which route takes a request and what the gateway would do with it, step by step as the gateway does, up to the
 // action. It checks no credentials, and its result has nothing but what stands in documents, beside the request itself.
 
-import type { CompiledSecurity } from '../compile/security.ts'
 import { securityOfMethod } from '../request-credentials.ts'
 import type { CompiledOperation } from '../compiled.ts'
 import type { Method, Scheme } from '../document.ts'
 import { explainHosts, type Miss, type Tried } from '../router/explain-miss.ts'
-import { findWebSocket, type RoutedWebSocket } from '../router/find-web-socket.ts'
+import {
+  findWebSocket,
+  type OpenWebSocket,
+  type RoutedWebSocket,
+} from '../router/find-web-socket.ts'
 import { match } from '../router/match.ts'
 import type { Match } from '../router/route.ts'
 import type { RouteTable } from '../router/route-table.ts'
@@ -51,7 +54,6 @@ export interface ExplainedEndpoint extends RoutedEndpoint {
 export interface ExplainedWebSocket extends RoutedWebSocket {
   readonly version: ExplainedVersion
   readonly template: string
-  readonly security: CompiledSecurity
 }
 
 /** What is served, as a gateway has it or as files would give it. */
@@ -190,7 +192,7 @@ const webSocketRoute = (webSocket: ExplainedWebSocket): RouteTaken => ({
   action: 'WebSocket → router of the realm',
 })
 
-const relayed = (request: ReadRequest, webSocket: ExplainedWebSocket): Found => {
+const relayed = (request: ReadRequest, webSocket: OpenWebSocket<ExplainedWebSocket>): Found => {
   const route = webSocketRoute(webSocket)
   if (!webSocket.schemes.includes(request.scheme))
     return { ...rejected([], [], schemeFault(webSocket.schemes.join(' and '))), route }

@@ -6,7 +6,13 @@ import { API_PARTS } from '../compile/api-parts.ts'
 import { describeLevel } from '../compile/level-part.ts'
 import { type CompiledEndpoint, describeSecurity } from '../compile/security.ts'
 import { VERSION_PARTS } from '../compile/version-parts.ts'
-import type { ApiParts, CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
+import type {
+  ApiParts,
+  CompiledApi,
+  CompiledPath,
+  CompiledRefusal,
+  CompiledVersion,
+} from '../compiled.ts'
 import { type Method, METHODS, type ServedScheme } from '../document.ts'
 import type { RealmFacts } from '../environment.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
@@ -39,6 +45,7 @@ export interface FoldedPath {
   readonly patterns: readonly PathPattern[]
   readonly schemes: readonly ServedScheme[]
   readonly headers: Value
+  readonly onRefusal?: ValueMap
   readonly operations: Readonly<Partial<Record<Method, OperationDescription>>>
 }
 
@@ -84,9 +91,22 @@ const foldPath = (path: CompiledPath, write: WriteTemplate): FoldedPath => {
     const operation = path.operations[method]
     if (operation !== undefined) operations[method] = describeOperation(method, operation, write)
   }
-  const { pointer, template, patterns, schemes, headers } = path
-  return { pointer, template, patterns, schemes, headers: write(headers), operations }
+  const { pointer, template, patterns, schemes, headers, refusal } = path
+  return {
+    pointer,
+    template,
+    patterns,
+    schemes,
+    headers: write(headers),
+    ...(refusal && { onRefusal: describeRefusal(refusal, write) }),
+    operations,
+  }
 }
+
+const describeRefusal = ({ headers, body }: CompiledRefusal, write: WriteTemplate): ValueMap => ({
+  headers: write(headers),
+  ...(body && { body: write(body) }),
+})
 
 /** The operation at a pointer; undefined: there is none. */
 export const operationAt = (
@@ -109,11 +129,12 @@ export const foldedRecord = ({ versions, ...api }: FoldedDocument): object => ({
       {
         base_path: basePath,
         ...described,
-        paths: paths.map(({ pointer, template, schemes: own, headers, operations }) => ({
+        paths: paths.map(({ pointer, template, schemes: own, headers, onRefusal, operations }) => ({
           pointer,
           template,
           schemes: own,
           headers,
+          ...(onRefusal && { on_refusal: onRefusal }),
           operations,
         })),
       },

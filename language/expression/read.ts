@@ -8,11 +8,12 @@ import { sourceOf } from './source.ts'
 import type { ReadTemplate, Root } from './template.ts'
 import type { Value, ValueMap } from './value.ts'
 
-/** The roots a template may read; without status codes there are none. */
+/** The roots a template may read; one that is left out is empty. */
 interface Roots {
   readonly request: ValueMap
   readonly action: ValueMap
   readonly security: ValueMap
+  readonly refusal?: ValueMap
   readonly status_codes?: ValueMap
 }
 
@@ -58,6 +59,7 @@ const TOPS = {
   request: (context) => context.request,
   action: (context) => context.action,
   security: (context) => context.security,
+  refusal: (context) => context.refusal ?? {},
   status_codes: (context) => context.status_codes ?? {},
 } as const satisfies Record<Root, (context: Roots) => ValueMap>
 

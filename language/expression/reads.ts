@@ -11,10 +11,13 @@ import type { PipeArgument, ReadTemplate, Root, Template } from './template.ts'
 export type ContextRead = Root | `${Root}.${string}`
 
 /** Keys that count. */
-const DEPTH = { request: 1, security: 1, action: 2, status_codes: 0 } as const satisfies Record<
-  Root,
-  number
->
+const DEPTH = {
+  request: 1,
+  security: 1,
+  action: 2,
+  refusal: 1,
+  status_codes: 0,
+} as const satisfies Record<Root, number>
 
 /**
  * Sorted, unique.

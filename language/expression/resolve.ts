@@ -32,6 +32,7 @@ const WAITING = {
   request: true,
   action: true,
   security: true,
+  refusal: true,
 } as const satisfies Record<Exclude<Root, LoadRoot>, true>
 
 const KNOWN = {

@@ -26,6 +26,8 @@ export interface EvaluationContext extends Host {
   readonly request: ValueMap
   readonly action: ValueMap
   readonly security: ValueMap
+  /** Why the gateway refuses the request: for `on_refusal` alone. */
+  readonly refusal?: ValueMap
   /** The operation's merged map. */
   readonly status_codes?: ValueMap
   /** Bytes that templates and functions may still produce; plain references do not count. */

@@ -7,7 +7,7 @@ import type { Value } from './value.ts'
  * The roots that only a request knows; and `status_codes`, which is the operation's own merged map wherever the text
  * that reads it stands. Reads of `variables` and `defaults` never survive folding.
  */
-export type Root = 'request' | 'action' | 'security' | 'status_codes'
+export type Root = 'request' | 'action' | 'security' | 'refusal' | 'status_codes'
 
 /** A value that is known (`constant`) or waits for a request (all other kinds). */
 export type Template =

@@ -36,26 +36,33 @@ export function matchWebSocket<W>(
   if (path.charCodeAt(0) !== SLASH) return undefined
   const route = decodeSegments(path)
   if (route === undefined) return 'malformed'
-  const hit = lookUpHost(table.hosts, table.cache, host)
-  return firstMatch(table, webSocketHits(hit), route)
-}
-
-/**
- * The same hosts, as far as they have `/ws`. In loops, as recursion overflowed the stack with 16,384 patterns that match
- * one host (`a.a.test`, `:_.a.test`, `a.:_.test`, …), which documents of one namespace may have, and that ended the process.
- */
-function webSocketHits<W>(
-  first: HostHit<HostRoutes<unknown, W>> | undefined,
-): HostHit<HostRoutes<W>> | undefined {
-  const hits: HostHit<HostRoutes<W>>[] = []
-  for (let hit = first; hit !== undefined; hit = hit.next) {
-    const routes = hit.routes.webSockets()
-    if (routes !== undefined) hits.push({ ...hit, routes, next: undefined })
-  }
-  return hits.reduceRight<HostHit<HostRoutes<W>> | undefined>(
+  const hits = webSocketHitsOf(table, host, Infinity)
+  const first = hits.reduceRight<WebSocketHit<W> | undefined>(
     (next, hit) => ({ ...hit, next }),
     undefined,
   )
+  return firstMatch(table, first, route)
+}
+
+/** One host pattern, as far as it has versions; its `next` is not set. */
+export type WebSocketHit<W> = HostHit<HostRoutes<W>>
+
+/**
+ * The host patterns that match, in order, as far as they have versions. In loops, as recursion overflowed the stack with 16,384 patterns that match
+ * one host (`a.a.test`, `:_.a.test`, `a.:_.test`, …), which documents of one namespace may have, and that ended the process.
+ */
+export function webSocketHitsOf<W>(
+  table: RouteTable<unknown, W>,
+  host: string,
+  most: number,
+): readonly WebSocketHit<W>[] {
+  const hits: WebSocketHit<W>[] = []
+  let hit = lookUpHost(table.hosts, table.cache, host)
+  for (; hit !== undefined && hits.length < most; hit = hit.next) {
+    const routes = hit.routes.webSockets()
+    if (routes !== undefined) hits.push({ ...hit, routes, next: undefined })
+  }
+  return hits
 }
 
 function firstMatch<T>(

@@ -12,7 +12,7 @@ export interface RouteSet<T, W = unknown> {
   readonly since: number
   readonly hosts: readonly HostPattern[]
   readonly routes: readonly Route<T>[]
-  /** Of each version. They hide no path with bindings, nor does one hide them (§2.2). */
+  /** `/ws` of each version, open or not: they stand for its `base_path` too. They hide no path with bindings, nor does one hide them (§2.2). */
   readonly webSockets?: readonly Route<W>[]
 }
 

@@ -8,6 +8,7 @@ import { levelKeys } from '../compile/level-part.ts'
 import { LIMIT_SCHEMAS } from '../compile/limits.ts'
 import { MEDIA_TYPE_SCHEMAS } from '../compile/media-types.ts'
 import { INHERITED_KEYS } from '../compile/operation-parts.ts'
+import { REFUSAL_SCHEMA } from '../compile/refusal.ts'
 import { SCHEMES_SCHEMA } from '../compile/schemes.ts'
 import { VERSION_PARTS } from '../compile/version-parts.ts'
 import { METHODS } from '../document.ts'
@@ -231,6 +232,7 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
   },
   schemes: SCHEMES_SCHEMA,
   ...CORS_SCHEMAS,
+  refusal: REFUSAL_SCHEMA,
   ...MEDIA_TYPE_SCHEMAS,
   ...LIMIT_SCHEMAS,
 }

@@ -54,7 +54,7 @@ export const visitKeys = (dispatch: DispatchOptions, incomingRequest: IncomingRe
       'This path does not serve that method',
       { description: `It serves ${allow}.`, headers: { allow } },
     )
-    refuseUnmatched(dispatch, incomingRequest, error, endpointHeaders(headers))
+    refuseUnmatched(dispatch, incomingRequest, error, { headers: endpointHeaders(headers) })
     return
   }
   dispatch.endpoints?.({

@@ -45,7 +45,7 @@ export const refuse = (builtinRequest: BuiltinRequest, error: unknown): void => 
     return
   }
   const headers = endpointHeaders(incomingRequest.request.headers)
-  write(builtinRequest, renderGatewayError(known, incomingRequest, headers), {
+  write(builtinRequest, renderGatewayError(known, { incomingRequest }, headers), {
     refusal: known.code,
   })
 }

@@ -39,22 +39,21 @@ export interface Preflight {
   readonly headers: string | undefined
 }
 
-/** @param allow the methods of the path: `GET, HEAD, OPTIONS` */
+/** @param methods those that `cors` allows: browsers remember all, so that none with another `cors` may be among them */
 export const preflightHeaders = (
   cors: CompiledCors,
   { origin, method, headers }: Preflight,
-  allow: string,
+  methods: readonly string[],
 ): HeaderList => {
   const vary = ['vary', 'access-control-request-method, access-control-request-headers'] as const
   const allowed = allowedOrigin(cors, origin)
-  const methods = cors.methods?.join(', ') ?? allow
-  if (allowed.length === 0 || !methods.split(', ').includes(method)) return [vary]
+  if (allowed.length === 0 || !methods.includes(method)) return [vary]
   const names = cors.headers === 'any' ? soundNames(headers) : cors.headers.join(', ')
   const { maxAgeSeconds } = cors
   return [
     vary,
     ...allowed,
-    ['access-control-allow-methods', methods],
+    ['access-control-allow-methods', methods.join(', ')],
     ...(names === '' ? [] : ([['access-control-allow-headers', names]] as const)),
     ...(maxAgeSeconds === undefined
       ? []

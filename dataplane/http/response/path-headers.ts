@@ -1,6 +1,7 @@
 // Provides the headers of a path for responses that no operation creates: 405, the 404 of another scheme, an OPTIONS
 // that is not declared. CORS thus works on all of them, also if the origin is echoed.
 
+import { internData } from '../../../base/intern.ts'
 import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { CompiledCors } from '../../../language/compiled.ts'
 import type { Scheme } from '../../../language/document.ts'
@@ -33,8 +34,10 @@ export const pathHeaders = (found: Found): HeaderList => {
 }
 
 /** The `cors` of the same document for the path; undefined: it has none. */
-export const pathCors = ({ incomingRequest, match }: Found): CompiledCors | undefined =>
-  servingCandidate(match, incomingRequest.scheme)?.target.loadCors()
+export const pathCors = ({ incomingRequest, match }: Found): CompiledCors | undefined => {
+  const cors = servingCandidate(match, incomingRequest.scheme)?.target.loadCors()
+  return cors && internData(cors)
+}
 
 const writtenHeaders = ({ incomingRequest, match }: Found): HeaderList => {
   const candidate = servingCandidate(match, incomingRequest.scheme)
@@ -60,7 +63,8 @@ const writtenHeaders = ({ incomingRequest, match }: Found): HeaderList => {
   return writer.writeWhatIsKnown(context)
 }
 
-const servingCandidate = (
+/** undefined: no document has the path, but an endpoint. */
+export const servingCandidate = (
   { candidates }: Match<Served>,
   scheme: Scheme,
 ): Candidate<Path> | undefined => {

@@ -26,11 +26,10 @@ import {
 import type { FramedHead } from './write-response.ts'
 
 /** The exchange that it is rendered for: `action` of its context is set here. */
-export interface Addressee {
+export interface Addressee extends RefusedRequest {
   readonly context: Context
   readonly operation: PreparedOperation
   readonly contentType: ContentType
-  readonly refused: RefusedRequest
 }
 
 /** @throws ExpressionError */
@@ -63,7 +62,7 @@ export const renderResult = (
 
 /** @throws ExpressionError */
 export const renderFailure = (addressee: Addressee, failure: ActionError): RenderedResponse => {
-  const { context, operation, refused } = addressee
+  const { context, operation } = addressee
   const { error, status } = viewError(failure, operation.shape.statusCodes)
   context.action = { error }
   const plan = operation.onError()
@@ -78,7 +77,7 @@ export const renderFailure = (addressee: Addressee, failure: ActionError): Rende
     status,
     headers: withRetryAfter(withFieldOfStatus(headers, status, failure.headers), code),
   }
-  return withVaryOf(renderRecord(record, refused), failure.headers)
+  return withVaryOf(renderRecord(record, addressee), failure.headers)
 }
 
 /** What the upstream chose its response by, the one that is made of it depends on too. */

@@ -205,7 +205,7 @@ const refuseGone = ({ dispatch }: UpgradeOptions, { incomingRequest, socket }: U
   const response = createSocketResponse(incomingRequest.request, socket)
   if (response === undefined) return
   const error = new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
-  refuseUnmatched(dispatch, { ...incomingRequest, response }, error, [])
+  refuseUnmatched(dispatch, { ...incomingRequest, response }, error, { headers: [] })
 }
 
 /** @throws GatewayError */
@@ -310,7 +310,7 @@ const refuse = (
     forget(options, upgrade, found)
     return
   }
-  const rendered = renderGatewayError(known, incomingRequest, [])
+  const rendered = renderGatewayError(known, { incomingRequest }, [])
   const envelope = envelopeOf(incomingRequest.id, found.version)
   const bytes = writeResponse(response, rendered, envelope, false)
   settle(options, upgrade, found, { status: rendered.status, bytes, ...countedRefusal(known) })

@@ -5,7 +5,7 @@ import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { findWebSocket } from '../../../language/router/find-web-socket.ts'
 import type { RouteTable } from '../../../language/router/route-table.ts'
-import type { ServedTarget, ServedVersion, ServedWebSocket } from '../../served.ts'
+import type { MountedVersion, ServedTarget, ServedVersion, ServedWebSocket } from '../../served.ts'
 
 export interface WebSocketRoutes {
   /** undefined: no version with a router has its `/ws` there. */
@@ -20,11 +20,17 @@ type VersionName = Pick<ServedVersion, 'apiId' | 'name' | 'realmUri'>
 
 /** @param hasRouter whether a realm has a router with a WebSocket address */
 export const createWebSocketRoutes = (
-  table: () => RouteTable<ServedTarget<unknown>, ServedWebSocket>,
+  table: () => RouteTable<ServedTarget<unknown>, MountedVersion>,
   hasRouter: (realmUri: string) => boolean,
 ): WebSocketRoutes => ({
   find: (host, path, scheme) => findWebSocket(table(), { host, path, scheme }, hasRouter),
-  serves: (version) => isIn(table().sets?.get(version.apiId)?.webSockets, version),
+  serves: (version) =>
+    isIn(
+      table()
+        .sets?.get(version.apiId)
+        ?.webSockets?.filter(({ target }) => target.security !== undefined),
+      version,
+    ),
   servesPaths: (version) => isIn(table().sets?.get(version.apiId)?.routes, version),
 })
 

@@ -16,7 +16,13 @@ import { mapMembers } from '../../../language/map-members.ts'
 import { mapTemplates } from '../../../language/map-templates.ts'
 import { STATUS_CODES } from '../../../language/status-codes.ts'
 import { type Compact, compact } from './compact.ts'
-import type { PackedDocument, PackedPath, PackedVersion, UnpackedPath } from './packed-document.ts'
+import type {
+  PackedDocument,
+  PackedPath,
+  PackedVersion,
+  UnpackedDocument,
+  UnpackedPath,
+} from './packed-document.ts'
 import { createPathInterner } from './intern-path.ts'
 
 interface PackOptions {
@@ -43,7 +49,7 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
     since: options.since,
     hosts: compiled.hosts,
     versions: active.map(packVersion),
-    content: packPaths(active),
+    content: packContent(active),
   }
 }
 
@@ -56,6 +62,7 @@ const packVersion = (version: CompiledVersion): PackedVersion => {
     ownStatusCodes: ownStatusCodes(statusCodes),
     endpoints: version.endpoints,
     paths: version.paths.map(packPath),
+    ...(version.refusal && { hasRefusal: true as const }),
   }
 }
 
@@ -96,16 +103,18 @@ const createTextShare = (): ((template: Template) => Template) => {
   }
 }
 
-const packPaths = (versions: readonly CompiledVersion[]): Compact => {
+const packContent = (versions: readonly CompiledVersion[]): Compact => {
   const shareText = createTextShare()
   const paths = versions.flatMap((version) =>
-    version.paths.map(({ headers, cors, operations }): UnpackedPath => ({
+    version.paths.map(({ headers, cors, refusal, operations }): UnpackedPath => ({
       headers,
       cors,
+      ...(refusal && { refusal }),
       operations: mapMembers(operations, METHODS, (operation) =>
         mapTemplates(operation, shareText),
       ),
     })),
   )
-  return compact(serialize(paths))
+  const content: UnpackedDocument = { paths, refusals: versions.map(({ refusal }) => refusal) }
+  return compact(serialize(content))
 }

@@ -2,7 +2,12 @@
 // one deflated value, from which closures are built at first use.
 
 import type { CompiledEndpoint } from '../../../language/compile/security.ts'
-import type { CompiledPath, StatusCodes, VersionParts } from '../../../language/compiled.ts'
+import type {
+  CompiledPath,
+  CompiledRefusal,
+  StatusCodes,
+  VersionParts,
+} from '../../../language/compiled.ts'
 import type { Method, ServedScheme } from '../../../language/document.ts'
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../../language/routes/path-pattern.ts'
@@ -25,7 +30,7 @@ export interface PackedDocument {
   readonly since: number
   readonly hosts: readonly HostPattern[]
   readonly versions: readonly PackedVersion[]
-  /** `UnpackedPath` of each path, version after version. */
+  /** An `UnpackedDocument`. */
   readonly content: Compact
 }
 
@@ -37,6 +42,8 @@ export interface PackedVersion extends Omit<VersionParts, 'statusCodes'> {
   readonly ownStatusCodes: StatusCodes
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly PackedPath[]
+  /** It has an `on_refusal` for requests that no path of it matches. */
+  readonly hasRefusal?: true
 }
 
 export interface PackedPath {
@@ -47,5 +54,12 @@ export interface PackedPath {
   readonly methods: readonly Method[]
 }
 
-/** What only requests need of a path. */
-export type UnpackedPath = Pick<CompiledPath, 'headers' | 'cors' | 'operations'>
+/** What only requests need. */
+export interface UnpackedDocument {
+  /** Of all versions, one version after the other. */
+  readonly paths: readonly UnpackedPath[]
+  /** By version. */
+  readonly refusals: readonly (CompiledRefusal | undefined)[]
+}
+
+export type UnpackedPath = Pick<CompiledPath, 'headers' | 'cors' | 'refusal' | 'operations'>

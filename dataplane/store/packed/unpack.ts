@@ -2,14 +2,15 @@
 
 import { deserialize } from 'node:v8'
 import { type Compact, expand } from './compact.ts'
-import type { PackedDocument, UnpackedPath } from './packed-document.ts'
+import type { CompiledRefusal } from '../../../language/compiled.ts'
+import type { PackedDocument, UnpackedDocument, UnpackedPath } from './packed-document.ts'
 
-/** Unpacks all paths of a document at once, as they are often first used together. */
+/** Unpacks all of a document at once, as its paths are often first used together. */
 export class Unpacker {
   readonly #id: string
   readonly #content: Compact
   /** Kept until the next collection: what is built of it is kept elsewhere, and takes less. */
-  #paths: WeakRef<readonly UnpackedPath[]> | undefined
+  #known: WeakRef<UnpackedDocument> | undefined
 
   constructor({ id, content }: PackedDocument) {
     this.#id = id
@@ -18,20 +19,25 @@ export class Unpacker {
 
   /** @param index of the path among those of all versions */
   path(index: number): UnpackedPath {
-    const path = this.#unpack()[index]
+    const path = this.#unpack().paths[index]
     if (path === undefined)
       throw new Error(`packed document ${this.#id}: there is no path ${index}`)
     return path
   }
 
-  #unpack(): readonly UnpackedPath[] {
-    const known = this.#paths?.deref()
+  /** @param index of the version */
+  refusal(index: number): CompiledRefusal | undefined {
+    return this.#unpack().refusals[index]
+  }
+
+  #unpack(): UnpackedDocument {
+    const known = this.#known?.deref()
     if (known !== undefined) return known
-    const paths = readPaths(expand(this.#content))
-    this.#paths = new WeakRef(paths)
-    return paths
+    const content = readContent(expand(this.#content))
+    this.#known = new WeakRef(content)
+    return content
   }
 }
 
 /** Its bytes were written by pack.ts of this very process, or of one of the same gateway; they are never on disk. */
-const readPaths: (bytes: Buffer) => readonly UnpackedPath[] = deserialize
+const readContent: (bytes: Buffer) => UnpackedDocument = deserialize

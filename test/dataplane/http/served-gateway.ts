@@ -66,6 +66,8 @@ export interface ServedOptions {
   readonly now?: () => number
   /** For whatever is not anonymous, `/ws` too. */
   readonly authenticate?: Authenticate
+  /** `namespace/name` of the resource of a document; if left out, none has one. */
+  readonly resourceOf?: (id: string) => string | undefined
   /** Counts what documents serve, in place of `statuses` and `rows`. */
   readonly rowFor?: Preparation['rowFor']
 }
@@ -206,7 +208,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     decisions,
     load: (...documents) =>
       serving.apply({
-        put: documents.map((document, index) => packed(document, index)),
+        put: documents.map((document, index) => packed(document, index, options.resourceOf)),
         remove: [],
         realms: { put: [], delete: [] },
       }),
@@ -273,12 +275,13 @@ const withoutRouter = (hasRealm: boolean): WampEnvironment => {
   }
 }
 
-const packed = (document: unknown, since: number) => {
+const packed = (document: unknown, since: number, resourceOf?: ServedOptions['resourceOf']) => {
   const outcome = compile(document, {
     realm: () => ({ authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default'] }),
   })
   if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
-  return packDocument(outcome.compiled, { since, rank: 0 })
+  const { compiled } = outcome
+  return packDocument(compiled, { since, rank: 0, resource: resourceOf?.(compiled.id) })
 }
 
 /** One version at `/` on every host. */

@@ -257,6 +257,22 @@ describe('a preflight', () => {
     expect(vary).toContain('origin')
   })
 
+  it.each<[string, object]>([
+    ['of another origin', { cors: { origins: ['https://b.test'] } }],
+    ['that has none', { cors: false }],
+  ])('names no method %s: browsers remember all of them', async (_, more) => {
+    const paths = { '/y': { put: answers('x'), delete: { ...answers('x'), ...more } } }
+    await gateway.load(apiOf(paths, { defaults: { cors: { ...CORS, max_age_seconds: 600 } } }))
+    const [status, headers] = await preflight('/y', 'PUT')
+    expect([status, headers['allow-origin'], headers['allow-methods']]).toEqual([
+      204,
+      APP,
+      'OPTIONS, PUT',
+    ])
+    const [, ofDelete] = await preflight('/y', 'DELETE')
+    expect(ofDelete['allow-methods']).toBeUndefined()
+  })
+
   it('is an OPTIONS like any other where cors is false', async () => {
     expect(await preflight('/none', 'GET')).toEqual([204, { vary: 'accept' }])
   })
