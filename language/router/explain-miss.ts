@@ -121,7 +121,7 @@ function goFurthest<T>(walk: Walk<T>, node: Paths<T>, depth: number): void {
   const literal = node.literals?.get(segment)
   if (literal !== undefined) goFurthest(walk, literal, depth + 1)
   if (!isPlain(segment, 0, segment.length)) return
-  for (const { texts, node: child } of node.mixed ?? [])
+  for (const { texts, node: child } of mixedBelow(node))
     if (walk.nodesLeft > 0 && captureMixed(texts, segment) !== undefined)
       goFurthest(walk, child, depth + 1)
   if (node.binding !== undefined) goFurthest(walk, node.binding, depth + 1)
@@ -149,5 +149,7 @@ function nextBelow<T>(routes: HostRoutes<T>, node: Paths<T>): Candidate<T> | und
   return endingAt(routes, node)
 }
 
+const mixedBelow = <T>({ mixed = [] }: Paths<T>) => mixed.flat()
+
 const below = <T>({ binding, mixed, literals }: Paths<T>): Paths<T> | undefined =>
-  binding ?? mixed?.[0]?.node ?? literals?.first()
+  binding ?? mixed?.[0]?.[0]?.node ?? literals?.first()

@@ -180,22 +180,23 @@ function walkSegments<T>(
 
 /** The most specific first. */
 function walkMixed<T>(
-  children: NonNullable<Paths<T>['mixed']>,
+  lists: NonNullable<Paths<T>['mixed']>,
   segment: string,
   goOn: (below: Paths<T>) => Found<T> | undefined,
 ): Found<T> | undefined {
   if (!isPlain(segment, 0, segment.length)) return undefined
-  for (const { texts, node } of children) {
-    nodesLeft -= 1 / MIXED_FOR_NODE
-    if (nodesLeft < 0) return undefined
-    const captures = captureMixed(texts, segment)
-    if (texts.length > 2) nodesLeft -= segment.length / CHARACTERS_FOR_NODE
-    if (captures === undefined) continue
-    const found = goOn(node)
-    if (found === undefined) continue
-    for (const text of captures.toReversed()) capture(found, text)
-    return found
-  }
+  for (const children of lists)
+    for (const { texts, node } of children) {
+      nodesLeft -= 1 / MIXED_FOR_NODE
+      if (nodesLeft < 0) return undefined
+      const captures = captureMixed(texts, segment)
+      if (texts.length > 2) nodesLeft -= segment.length / CHARACTERS_FOR_NODE
+      if (captures === undefined) continue
+      const found = goOn(node)
+      if (found === undefined) continue
+      for (const text of captures.toReversed()) capture(found, text)
+      return found
+    }
   return undefined
 }
 

@@ -8,7 +8,7 @@ import { put, type Owner, type PersistentMap } from './persistent-map.ts'
 export class TrieNode<L> {
   literals: PersistentMap<TrieNode<L>> | undefined
   /** Below steps with text around bindings, the most specific first. */
-  mixed: readonly MixedChild<L>[] | undefined
+  mixed: MixedChildren<L> | undefined
   /** The node below a step of any text. */
   binding: TrieNode<L> | undefined
   /** The value of a place that ends here. */
@@ -31,6 +31,12 @@ export interface MixedChild<L> {
   readonly texts: MixedSegment
   readonly node: TrieNode<L>
 }
+
+/** In short lists, so that an edit copies few of many. None is empty. */
+export type MixedChildren<L> = readonly (readonly MixedChild<L>[])[]
+
+/** Of a list of children; a longer one is halved. */
+const MAX_MIXED = 128
 
 /** `null` is a step of any text. */
 export interface Place {
@@ -74,20 +80,32 @@ function editAt<L>(
 }
 
 function editMixed<L>(
-  children: readonly MixedChild<L>[] = [],
+  lists: MixedChildren<L> = [],
   texts: MixedSegment,
   edit: (child: TrieNode<L> | undefined) => TrieNode<L> | undefined,
-): readonly MixedChild<L>[] | undefined {
-  const at = countFirst(children, (child) => compareMixed(child.texts, texts) < 0)
-  const next = children[at]
+): MixedChildren<L> | undefined {
+  const isBefore = (child: MixedChild<L> | undefined): boolean =>
+    child !== undefined && compareMixed(child.texts, texts) < 0
+  // What comes after all others goes into the last list.
+  const behind = countFirst(lists, (each) => isBefore(each.at(-1)))
+  const which = Math.max(0, Math.min(behind, lists.length - 1))
+  const list = lists[which] ?? []
+  const at = countFirst(list, isBefore)
+  const next = list[at]
   const before = next !== undefined && compareMixed(next.texts, texts) === 0 ? next : undefined
   const node = edit(before?.node)
-  const edited = children.toSpliced(
+  const edited = list.toSpliced(
     at,
     before === undefined ? 0 : 1,
     ...(node === undefined ? [] : [{ texts, node }]),
   )
-  return edited.length === 0 ? undefined : edited
+  const all = lists.toSpliced(which, 1, ...shortLists(edited))
+  return all.length === 0 ? undefined : all
+}
+
+function shortLists<L>(list: readonly MixedChild<L>[]): MixedChildren<L> {
+  if (list.length <= MAX_MIXED) return list.length === 0 ? [] : [list]
+  return [list.slice(0, MAX_MIXED / 2), list.slice(MAX_MIXED / 2)]
 }
 
 function ownNode<L>(node: TrieNode<L> | undefined, owner: Owner): TrieNode<L> {
