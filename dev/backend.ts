@@ -1,5 +1,5 @@
 // Serves the example backend over HTTP on a loopback port: a small orders service, endpoints that are slow or fail on
-// demand, webhooks and pages. Forgets everything when it closes; never writes a file.
+// demand, a WebSocket that echoes, webhooks and pages. Forgets everything when it closes; never writes a file.
 
 import { parseJson } from '../base/parse-json.ts'
 import { once } from 'node:events'
@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocketServer } from 'ws'
 import { answerHook } from './backend-hooks.ts'
 import { readIcon, readPage } from './backend-pages.ts'
 import type { Asked, Reply } from './backend-reply.ts'
@@ -34,11 +35,30 @@ export const startBackend = async (port: number): Promise<Backend> => {
       () => response.destroy(),
     )
   })
+  const sockets = echoAt('/socket', server)
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
-  const close = (): Promise<void> => stop(server)
+  const close = (): Promise<void> => {
+    for (const socket of sockets.clients) socket.terminate()
+    return stop(server)
+  }
   const { port: taken } = server.address() as AddressInfo
   return { origin: `http://127.0.0.1:${taken}`, close, [Symbol.asyncDispose]: close }
+}
+
+/** Sends every message of a WebSocket back. */
+const echoAt = (path: string, server: Server): WebSocketServer => {
+  const sockets = new WebSocketServer({ server, path, maxPayload: MAX_MESSAGE_BYTES })
+  sockets.on('connection', (socket) => {
+    // `ws` has closed the connection by then.
+    socket.on('error', () => undefined)
+    socket.on('message', (data, binary) => {
+      socket.send(data as Buffer, { binary })
+    })
+  })
+  // The same error of the server, a second time.
+  sockets.on('error', () => undefined)
+  return sockets
 }
 
 /** The token that the example documents send; a real one would only be kept in a Secret. */
@@ -68,6 +88,7 @@ const FIRST_ORDERS: readonly (readonly [string, Order])[] = [
 
 const MAX_ORDERS = 1000
 const MAX_SLEEP_MS = 30_000
+const MAX_MESSAGE_BYTES = 64 * 1024
 
 /** First segment of the path and method → handler. */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([

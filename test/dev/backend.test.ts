@@ -1,6 +1,8 @@
 // The service that the examples forward to: what it answers, and how it fails on demand.
 
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { WebSocket } from 'ws'
 import { type Backend, startBackend } from '../../dev/backend.ts'
 import { request } from '../support/http-request.ts'
 
@@ -96,4 +98,16 @@ describe('pages', () => {
 it('says when its port is taken', async () => {
   const { port } = new URL(backend.origin)
   await expect(startBackend(Number(port))).rejects.toMatchObject({ code: 'EADDRINUSE' })
+})
+
+it('a WebSocket echoes what it gets, and ends with the backend', async () => {
+  const own = await startBackend(0)
+  const socket = new WebSocket(`${own.origin.replace('http:', 'ws:')}/socket`)
+  await once(socket, 'open')
+  const message = once(socket, 'message')
+  socket.send('hello')
+  expect(String((await message)[0])).toBe('hello')
+  const closed = once(socket, 'close')
+  await own.close()
+  expect((await closed)[0]).toBe(1006)
 })
