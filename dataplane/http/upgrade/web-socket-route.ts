@@ -1,6 +1,7 @@
 // Finds the version that a host and a path with `/ws` name and whose realm has a router for it: the first in order of
 // precedence, skipping those without a router.
 
+import { oncePer } from '../../../base/once.ts'
 import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { findWebSocket } from '../../../language/router/find-web-socket.ts'
@@ -34,13 +35,18 @@ export const createWebSocketRoutes = (
   servesPaths: (version) => isIn(table().sets?.get(version.apiId)?.routes, version),
 })
 
-const isIn = (
-  routes: readonly { readonly target: { readonly version: ServedVersion } }[] | undefined,
-  { name, realmUri }: VersionName,
-): boolean =>
-  routes?.some(
-    ({ target: { version } }) => version.name === name && version.realmUri === realmUri,
-  ) === true
+type Routes = readonly { readonly target: { readonly version: ServedVersion } }[]
+
+const isIn = (routes: Routes | undefined, version: VersionName): boolean =>
+  routes !== undefined && keysOf(routes).has(keyOf(version))
+
+/** Every open connection asks each second. */
+const keysOf = oncePer(
+  (routes: Routes): ReadonlySet<string> =>
+    new Set(routes.map(({ target }) => keyOf(target.version))),
+)
+
+const keyOf = ({ name, realmUri }: VersionName): string => JSON.stringify([name, realmUri])
 
 /** @throws GatewayError 404, as for other paths (behaviour §3) */
 export const checkScheme = ({ schemes }: ServedWebSocket, scheme: Scheme): void => {
