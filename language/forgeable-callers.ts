@@ -14,9 +14,13 @@ export const isForgeable = (security: CompiledSecurity): boolean =>
   security.some(
     (each) =>
       each.type === 'basic' ||
-      (each.type === 'api_key' && each.headerName === 'cookie') ||
+      isCookieKey(each) ||
       (each.type === 'anonymous' && each.networks !== undefined),
   )
+
+/** Browsers send such a key by themselves, as every cookie. */
+export const isCookieKey = (each: CompiledSecurity[number]): boolean =>
+  each.type === 'api_key' && each.headerName === 'cookie'
 
 /** What a POST says of where it comes from. */
 export interface ForgedHead {

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
+import { isCookieKey } from '../../../language/forgeable-callers.ts'
 import type { Authority } from '../../../language/routes/authority.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { schemesOfRequest } from '../../security/schemes/request-schemes.ts'
@@ -87,7 +88,9 @@ const sentAlong = (
 ): readonly SentAlong[] => {
   const { schemes, source } = schemesOfRequest(security, rawHeaders)
   if (source === 'header')
-    return schemes.map(({ type }) => withoutCookie(SCHEMES[type].sentByBrowsers))
+    return schemes.map((each) =>
+      isCookieKey(each) ? 'cookie' : withoutCookie(SCHEMES[each.type].sentByBrowsers),
+    )
   const isByCookie = schemes.length > 0 && headers.cookie !== undefined
   return security.map(({ type, networks }): SentAlong => {
     if (type === 'anonymous') return networks === undefined ? 'nothing' : 'network'

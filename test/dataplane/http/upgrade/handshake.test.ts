@@ -8,6 +8,7 @@ describe('the origin of a WebSocket', () => {
   const OIDC = { type: 'oidc', provider: 'default' } as const
   const BASIC = { type: 'basic' } as const
   const X_KEY = { type: 'api_key', headerName: 'x-key' } as const
+  const COOKIE_KEY = { type: 'api_key', headerName: 'cookie' } as const
   const INSIDE = { type: 'anonymous', networks: ['10.0.0.0/8'] } as const
   const EVIL = 'https://evil.test'
   const COOKIE = ['Cookie', 'svc_ticket_com.acme=a.b.c']
@@ -21,6 +22,12 @@ describe('the origin of a WebSocket', () => {
     ['a network or a key, with a key', [X_KEY, INSIDE], ['x-key', 'k'], EVIL, true],
     ['a cookie or a key, with a cookie', [X_KEY, OIDC], COOKIE, EVIL, false],
     ['a cookie or a key, with both', [X_KEY, OIDC], [...COOKIE, 'x-key', 'k'], EVIL, true],
+    ['a key in a cookie, another page', [COOKIE_KEY], COOKIE, EVIL, false],
+    ['a key in a cookie, what Host says', [COOKIE_KEY], COOKIE, 'http://a.test', false],
+    ['a key in a cookie, the own page', [COOKIE_KEY], COOKIE, 'https://own.test', true],
+    ['a key in a cookie, no page', [COOKIE_KEY], COOKIE, undefined, false],
+    ['a key in a cookie, without it', [COOKIE_KEY], [], EVIL, true],
+    ['a key in a cookie or a ticket', [OIDC, COOKIE_KEY], COOKIE, EVIL, false],
     ['a cookie or a password, with a cookie', [OIDC, BASIC], COOKIE, EVIL, false],
     [
       'a cookie or a password, with a password',
