@@ -318,7 +318,6 @@ const serveUnserved = (
     identity: undefined,
     fetchSite: undefined,
     isAcceptable: true,
-    isPreflight: false,
     isGone: false,
     checkOrigin: () => undefined,
     checkHandshake: () => undefined,

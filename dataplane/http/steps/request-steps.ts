@@ -146,7 +146,7 @@ const AUTHENTICATE: RequestStep = {
     http: {
       isFor: ({ guard }) => guard !== undefined,
       check: (request, { guard }) =>
-        guard === undefined || request.isPreflight ? undefined : request.authenticate(guard),
+        guard === undefined ? undefined : request.authenticate(guard),
     },
     webSocket: {
       isFor: ({ security }) => !isAnonymous(security),

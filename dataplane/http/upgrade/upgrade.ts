@@ -246,7 +246,6 @@ const takenSteps = (
       fetchSite: undefined,
       // Its messages have types of their own.
       isAcceptable: true,
-      isPreflight: false,
       get identity() {
         return incomingRequest.identity
       },

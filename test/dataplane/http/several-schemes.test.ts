@@ -134,6 +134,30 @@ describe('the challenges of a list', () => {
   })
 })
 
+describe('networks and preflights', () => {
+  const preflight = { origin: 'https://a.test', 'access-control-request-method': 'GET' }
+
+  it.each<[string, object, object, number]>([
+    ['a declared OPTIONS', { options: answers('inside') }, {}, 403],
+    ['a declared OPTIONS, with two headers', { options: answers('inside') }, preflight, 403],
+    ['the OPTIONS of the gateway', {}, {}, 204],
+    ['the OPTIONS of the gateway, with two headers', {}, preflight, 204],
+    [
+      'cors, though OPTIONS is declared',
+      { options: answers('inside'), cors: { origins: ['https://a.test'] } },
+      preflight,
+      204,
+    ],
+  ])('outside, %s', async (...[, path, headers, status]) => {
+    const security = { networks: ['192.0.2.0/24'] }
+    await serve(security)
+    await gateway.load(apiOf({ '/x': { security, get: answers('x'), ...path } }))
+    const response = await gateway.ask('OPTIONS', '/x', { headers: { ...headers } })
+    expect(response.status).toBe(status)
+    expect(response.text).not.toContain('inside')
+  })
+})
+
 describe('networks that the proxy in front is in', () => {
   it.each<[string, string, number, string | undefined]>([
     ['no client outside, with a port', '203.0.113.9:4711', 403, 'network_forwarded'],

@@ -38,7 +38,6 @@ interface Asked {
   readonly contentEncoding?: string
   readonly fetchSite?: string
   readonly isAcceptable?: boolean
-  readonly isPreflight?: boolean
   readonly isGone?: boolean
   readonly caller?: () => Verdict | Promise<Verdict>
 }
@@ -49,7 +48,6 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   fetchSite: undefined,
   identity: undefined,
   isAcceptable: true,
-  isPreflight: false,
   isGone: false,
   checkOrigin: () => undefined,
   checkHandshake: () => undefined,
@@ -95,7 +93,6 @@ describe('the steps of an operation', () => {
   it.each<[string, Partial<OperationShape>, Asked, string]>([
     ['let a request pass that none is for', {}, {}, 'proceeds'],
     ['ask who calls', { guard: BASIC }, {}, 'refused: refused'],
-    ['let a preflight pass', { guard: BASIC }, { isPreflight: true }, 'proceeds'],
     ['let a known caller pass', { guard: BASIC }, { caller: () => undefined }, 'proceeds'],
     [
       'negotiate the type',
