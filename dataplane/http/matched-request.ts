@@ -6,9 +6,10 @@ import type { Candidate, Match } from '../../language/router/route.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { asksForWebSocket, checkOrigin } from './upgrade/handshake.ts'
+import { withinNetworks } from '../security/schemes/networks.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import type { OperationSlot, ServedPath } from '../served.ts'
-import { authenticateRequest } from './authenticate-request.ts'
+import { authenticateRequest, callerOf } from './authenticate-request.ts'
 import type { DispatchOptions, IncomingRequest, Served } from './incoming-request.ts'
 import type { Guard } from './operation-shape.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
@@ -104,7 +105,8 @@ export class MatchedRequest implements Matched, StepRequest {
     const { request, head } = this.incomingRequest
     if (!asksForWebSocket(request, head)) return undefined
     const { realmUri } = this.operation.version
-    return checkOrigin(request, head.authority, this.#options.origins(realmUri), security)
+    const open = withinNetworks(security, callerOf(this.incomingRequest))
+    return checkOrigin(request, head.authority, this.#options.origins(realmUri), open)
   }
 
   checkHandshake(isTaken: boolean): Verdict {

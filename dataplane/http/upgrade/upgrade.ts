@@ -22,7 +22,8 @@ import {
   type Path,
   type Settlement,
 } from '../incoming-request.ts'
-import { authenticateRequest } from '../authenticate-request.ts'
+import { authenticateRequest, callerOf } from '../authenticate-request.ts'
+import { withinNetworks } from '../../security/schemes/networks.ts'
 import { readEarly } from './early-bytes.ts'
 import { countedRefusal, renderGatewayError, toGatewayError } from '../errors.ts'
 import { headLines } from '../response/raw-head.ts'
@@ -253,7 +254,12 @@ const takenSteps = (
         return request.socket.destroyed
       },
       checkOrigin: (security) =>
-        checkOrigin(request, head.authority, dispatch.origins(realmUri), security),
+        checkOrigin(
+          request,
+          head.authority,
+          dispatch.origins(realmUri),
+          withinNetworks(security, callerOf(incomingRequest)),
+        ),
       checkHandshake: () => undefined,
       authenticate: (guard) => authenticateRequest(dispatch, incomingRequest, { guard, realmUri }),
     }

@@ -461,6 +461,20 @@ describe('who may open one', () => {
     ['a password, another page', { type: 'basic' }, { Origin: 'https://x.test' }, [], 403],
     ['a password, the page of the host', { type: 'basic' }, { Origin: 'http://a.test' }, [], 101],
     ['a password, no page', { type: 'basic' }, {}, [], 101],
+    [
+      'a network it is in, or nothing: any page',
+      [{ networks: ['127.0.0.0/8'] }, {}],
+      { Origin: 'https://x.test' },
+      [],
+      403,
+    ],
+    [
+      'a network it is not in, or nothing: any page',
+      [{ networks: ['192.0.2.0/24'] }, {}],
+      { Origin: 'https://x.test' },
+      [],
+      101,
+    ],
   ])('%s', async (...[, own, headers, allowed, status]) => {
     await serve({
       authenticate: () => accepted(),

@@ -555,6 +555,16 @@ describe('who may', () => {
     expect(gateway.authentications).toEqual(status === 101 ? ['basic identity'] : [])
   })
 
+  it.each([
+    ['a network it is in', '127.0.0.0/8', 403],
+    ['a network it is not in', '192.0.2.0/24', 101],
+  ])('by %s, or with nothing, from any page', async (_, network, status) => {
+    await serve({ authenticate: () => accepted() })
+    await gateway.load(at('/', { defaults: { security: [{ networks: [network] }, {}] } }))
+    const response = await headOf(handshake('/ws', { Origin: 'https://evil.test' }))
+    expect(response.status).toBe(status)
+  })
+
   const secured = at('/', { defaults: { security: { type: 'basic', groups: ['staff'] } } })
 
   it('no client, without credentials', async () => {
