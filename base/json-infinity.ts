@@ -21,11 +21,11 @@ const isInfinite = (value: unknown): boolean => {
 /** A run of so many digits covers a multiple of their number, and only there is it counted. */
 const hasLongNumber = (text: string): boolean => {
   for (let at = LEAST_DIGITS; at < text.length; at += LEAST_DIGITS)
-    if (countDigitsAround(text, at) >= LEAST_DIGITS) return true
+    if (countDigitsAt(text, at) >= LEAST_DIGITS) return true
   return false
 }
 
-const countDigitsAround = (text: string, at: number): number => {
+const countDigitsAt = (text: string, at: number): number => {
   let from = at
   let to = at
   while (to - from < LEAST_DIGITS && isDigit(text, from - 1)) from--

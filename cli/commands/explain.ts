@@ -50,7 +50,7 @@ export const explain = defineCommand(
     if (problem !== undefined) return fail(problem)
     const request = { method, url, headers: repeated }
     const reading = readRequest(request)
-    if ('fault' in reading) return fail(reading.fault)
+    if ('error' in reading) return fail(reading.error)
     const [first = ''] = source
     const result = isManagementAddress(first)
       ? await byGateway(first, request, settings)

@@ -36,9 +36,9 @@ export const explainEndpoint = (
       url: textOf(req.query['url']),
       headers: textsOf(req.query['header']),
     })
-    if ('fault' in reading)
+    if ('error' in reading)
       throw invalidArgument('The request to explain cannot be read', {
-        description: `GET /explain?method=GET&url=https%3A%2F%2Fapi.acme.com%2F&header=Accept%3A%20*%2F*: ${reading.fault}.`,
+        description: `GET /explain?method=GET&url=https%3A%2F%2Fapi.acme.com%2F&header=Accept%3A%20*%2F*: ${reading.error}.`,
       })
     const route = await explain(reading.request)
     if (route === undefined) throw overloaded('No serving process has replied in time')

@@ -28,7 +28,7 @@ export interface ReadRequest {
 export type RequestReading =
   | { readonly request: ReadRequest }
   /** A whole sentence, without what was given. */
-  | { readonly fault: string }
+  | { readonly error: string }
 
 const MAX_URL_CHARACTERS = 8192
 const MAX_HEADERS = 100
@@ -72,7 +72,7 @@ const faultOfText = (method: string, url: string): string | undefined => {
     : 'the URL may hold no blanks and no characters outside ASCII: percent-encode them'
 }
 
-const fault = (words: string): RequestReading => ({ fault: words })
+const fault = (words: string): RequestReading => ({ error: words })
 
 const readHeaders = (lines: readonly string[]): ReadonlyMap<string, readonly string[]> | string => {
   if (lines.length > MAX_HEADERS) return `there are more than ${MAX_HEADERS} headers`

@@ -82,7 +82,7 @@ afterEach(async () => {
 
 describe('a gateway with --managed', () => {
   const reading = readRequest({ method: 'GET', url: 'http://a.test/x', headers: [] })
-  if ('fault' in reading) throw new Error(reading.fault)
+  if ('error' in reading) throw new Error(reading.error)
   const { request: asked } = reading
   const NOTHING = { put: [], remove: [], realms: { put: [], delete: [] } }
   const load = (isComplete: boolean) =>

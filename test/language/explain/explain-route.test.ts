@@ -80,7 +80,7 @@ const explain = (
   const folded = foldings.flatMap((folding) => ('folded' in folding ? [folding] : []))
   expect(folded).toHaveLength(documents.length)
   const reading = readRequest({ method, url, headers })
-  if ('fault' in reading) throw new Error(reading.fault)
+  if ('error' in reading) throw new Error(reading.error)
   const route = explainRoute(reading.request, {
     table: compiledRoutes(folded.map(({ compiled }) => compiled)),
     hasRouter: () => true,
@@ -433,7 +433,7 @@ describe('reading the request to explain', () => {
     ['a method that is no token', ['G T', 'http://a.test/', []], /method/],
   ] as const)('refuses %s, and does not repeat it', (_what, [method, url, headers], words) => {
     const reading = readRequest({ method, url, headers: [...headers] })
-    expect(reading).toEqual({ fault: expect.stringMatching(words) })
+    expect(reading).toEqual({ error: expect.stringMatching(words) })
     expect(JSON.stringify(reading)).not.toMatch(/pw|xxxx/)
   })
 })
