@@ -318,6 +318,7 @@ const serveUnserved = (
     identity: undefined,
     fetchSite: undefined,
     isAcceptable: true,
+    isPreflight: false,
     isGone: false,
     checkOrigin: () => undefined,
     checkHandshake: () => undefined,

@@ -97,6 +97,15 @@ export class MatchedRequest implements Matched, StepRequest {
     return this.offered !== undefined || takesEvents
   }
 
+  get isPreflight(): boolean {
+    const { method, headers } = this.incomingRequest.request
+    return (
+      method === 'OPTIONS' &&
+      headers.origin !== undefined &&
+      headers['access-control-request-method'] !== undefined
+    )
+  }
+
   get isGone(): boolean {
     return this.incomingRequest.request.socket.destroyed
   }

@@ -44,7 +44,7 @@ const firstBelow = <W>({ routes }: WebSocketHit<W>): W | undefined => {
   while (node !== undefined) {
     const leaf = node.leaf ?? node.tail
     if (leaf !== undefined) return routes.at(leaf)[0]?.target
-    node = node.literals?.first() ?? node.mixed?.[0]?.node ?? node.binding
+    node = node.literals?.first() ?? node.mixed?.[0]?.[0]?.node ?? node.binding
   }
   return undefined
 }

@@ -65,7 +65,7 @@ describe('the first document of README.md', () => {
     const read = readManifest(yaml, 'README.md')
     expect(read).toMatchObject({
       notes: [],
-      faults: [],
+      problems: [],
       entries: [{ position: { line: 1 } }],
     })
     const resource = read.entries[0]?.resource

@@ -25,7 +25,7 @@ describe('manifests', () => {
     const read = readManifest(text, 'security.md')
     expect(read).toMatchObject({
       notes: [],
-      faults: [],
+      problems: [],
       entries: [{ position: { line: 1 } }],
     })
     const resource = read.entries[0]?.resource

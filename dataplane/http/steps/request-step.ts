@@ -46,6 +46,8 @@ export interface StepRequest {
   readonly identity: Identity | undefined
   /** Whether a type of the operation, or a stream of events where it may give one, is acceptable to the client. */
   readonly isAcceptable: boolean
+  /** It asks for a browser what a page of another origin may send (CORS). */
+  readonly isPreflight: boolean
   /** The client has disconnected. */
   readonly isGone: boolean
   /**

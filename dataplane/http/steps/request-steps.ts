@@ -145,8 +145,11 @@ const AUTHENTICATE: RequestStep = {
   doors: {
     http: {
       isFor: ({ guard }) => guard !== undefined,
-      check: (request, { guard }) =>
-        guard === undefined ? undefined : request.authenticate(guard),
+      // A preflight that performs nothing passes, whatever network it comes from.
+      check: (request, { guard, action }) =>
+        guard === undefined || (request.isPreflight && action === 'empty')
+          ? undefined
+          : request.authenticate(guard),
     },
     webSocket: {
       isFor: ({ security }) => !isAnonymous(security),

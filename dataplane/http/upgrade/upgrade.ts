@@ -247,6 +247,7 @@ const takenSteps = (
       fetchSite: undefined,
       // Its messages have types of their own.
       isAcceptable: true,
+      isPreflight: false,
       get identity() {
         return incomingRequest.identity
       },

@@ -25,26 +25,32 @@ export const createWebSocketRoutes = (
   hasRouter: (realmUri: string) => boolean,
 ): WebSocketRoutes => ({
   find: (host, path, scheme) => findWebSocket(table(), { host, path, scheme }, hasRouter),
-  serves: (version) =>
-    isIn(
-      table()
-        .sets?.get(version.apiId)
-        ?.webSockets?.filter(({ target }) => target.security !== undefined),
-      version,
-    ),
-  servesPaths: (version) => isIn(table().sets?.get(version.apiId)?.routes, version),
+  serves: (version) => isIn(openKeysOf, table().sets?.get(version.apiId)?.webSockets, version),
+  servesPaths: (version) => isIn(keysOf, table().sets?.get(version.apiId)?.routes, version),
 })
 
-type Routes = readonly { readonly target: { readonly version: ServedVersion } }[]
+type Routes<T> = readonly { readonly target: T }[]
+interface OfVersion {
+  readonly version: ServedVersion
+}
 
-const isIn = (routes: Routes | undefined, version: VersionName): boolean =>
-  routes !== undefined && keysOf(routes).has(keyOf(version))
+const isIn = <T>(
+  keys: (routes: Routes<T>) => ReadonlySet<string>,
+  routes: Routes<T> | undefined,
+  version: VersionName,
+): boolean => routes !== undefined && keys(routes).has(keyOf(version))
 
 /** Every open connection asks each second. */
 const keysOf = oncePer(
-  (routes: Routes): ReadonlySet<string> =>
+  (routes: Routes<OfVersion>): ReadonlySet<string> =>
     new Set(routes.map(({ target }) => keyOf(target.version))),
 )
+
+/** The versions that serve their `/ws`. */
+const openKeysOf = oncePer((routes: Routes<MountedVersion>): ReadonlySet<string> => {
+  const open = routes.filter(({ target }) => target.security !== undefined)
+  return new Set(open.map(({ target }) => keyOf(target.version)))
+})
 
 const keyOf = ({ name, realmUri }: VersionName): string => JSON.stringify([name, realmUri])
 

@@ -140,6 +140,13 @@ describe('networks and preflights', () => {
   it.each<[string, object, object, number]>([
     ['a declared OPTIONS', { options: answers('inside') }, {}, 403],
     ['a declared OPTIONS, with two headers', { options: answers('inside') }, preflight, 403],
+    ['an OPTIONS without an action', { options: { action: {}, response: {} } }, {}, 403],
+    [
+      'an OPTIONS without an action, with two headers',
+      { options: { action: {}, response: {} } },
+      preflight,
+      204,
+    ],
     ['the OPTIONS of the gateway', {}, {}, 204],
     ['the OPTIONS of the gateway, with two headers', {}, preflight, 204],
     [

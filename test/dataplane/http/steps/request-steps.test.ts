@@ -38,6 +38,7 @@ interface Asked {
   readonly contentEncoding?: string
   readonly fetchSite?: string
   readonly isAcceptable?: boolean
+  readonly isPreflight?: boolean
   readonly isGone?: boolean
   readonly caller?: () => Verdict | Promise<Verdict>
 }
@@ -48,6 +49,7 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   fetchSite: undefined,
   identity: undefined,
   isAcceptable: true,
+  isPreflight: false,
   isGone: false,
   checkOrigin: () => undefined,
   checkHandshake: () => undefined,
@@ -93,6 +95,18 @@ describe('the steps of an operation', () => {
   it.each<[string, Partial<OperationShape>, Asked, string]>([
     ['let a request pass that none is for', {}, {}, 'proceeds'],
     ['ask who calls', { guard: BASIC }, {}, 'refused: refused'],
+    [
+      'let a preflight pass that performs nothing',
+      { guard: BASIC, action: 'empty' },
+      { isPreflight: true },
+      'proceeds',
+    ],
+    [
+      'ask who calls by a preflight that performs something',
+      { guard: BASIC, action: 'static' },
+      { isPreflight: true },
+      'refused: refused',
+    ],
     ['let a known caller pass', { guard: BASIC }, { caller: () => undefined }, 'proceeds'],
     [
       'negotiate the type',

@@ -17,12 +17,18 @@ it('the routes of a document are read once for all connections that ask whether 
       return { version: each }
     },
   }))
-  const table = tableOf({ routes, webSockets: [{ target: { version: version('v1') } }] })
+  const table = tableOf({
+    routes,
+    webSockets: [
+      { target: { version: version('v1'), security: [] } },
+      { target: { version: version('v3') } },
+    ],
+  })
   const webSockets = createWebSocketRoutes(
     () => table,
     () => true,
   )
-  for (let asked = 0; asked < 100; asked++) {
+  for (let times = 0; times < 100; times++) {
     expect(webSockets.servesPaths(version('v2'))).toBe(true)
     expect(webSockets.servesPaths(version('v3'))).toBe(false)
     expect(webSockets.servesPaths(version('v2', 'com.other'))).toBe(false)
@@ -30,6 +36,7 @@ it('the routes of a document are read once for all connections that ask whether 
   expect(reads).toBe(2)
   expect(webSockets.serves(version('v1'))).toBe(true)
   expect(webSockets.serves(version('v2'))).toBe(false)
+  expect(webSockets.serves(version('v3'))).toBe(false)
   expect(webSockets.servesPaths({ ...version('v1'), apiId: 'b' })).toBe(false)
 })
 
