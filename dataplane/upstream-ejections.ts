@@ -45,24 +45,24 @@ export const createEjectionReport = (
   }
 
   return {
-    onAddress: ({ origin, address, realm, verdict, fault }) => {
-      if (verdict.kind === 'ejected') metrics.count('upstreamEjections', { fault: fault ?? '' })
+    onAddress: ({ origin, address, realm, change, fault }) => {
+      if (change.kind === 'ejected') metrics.count('upstreamEjections', { fault: fault ?? '' })
       if (!mayWrite()) return
       const where = { origin, address, ...(realm !== undefined && { realm }) }
-      if (verdict.kind === 'readmitted') {
+      if (change.kind === 'readmitted') {
         log.info('an upstream address gets requests again', where)
         return
       }
-      const details = { ...where, fault, ...detailsOf(verdict) }
+      const details = { ...where, fault, ...detailsOf(change) }
       log.warn('an upstream address failed and gets no requests for a while', details)
     },
-    onHost: ({ origin, verdict }, realm) => {
+    onHost: ({ origin, change }, realm) => {
       if (!mayWrite()) return
-      if (verdict.kind === 'readmitted') {
+      if (change.kind === 'readmitted') {
         log.info('a host of a forward gets requests again', { origin, realm })
         return
       }
-      const details = { origin, realm, ...detailsOf(verdict) }
+      const details = { origin, realm, ...detailsOf(change) }
       log.warn('a host of a forward cannot be reached: its requests go to the other hosts', details)
     },
   }

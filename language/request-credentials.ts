@@ -35,7 +35,7 @@ export const findCredentials = (
   const readers = schemes.filter((each) => credentialPlaceOf(each).header === 'authorization')
   if (authorization.length > 1 && readers.length > 0)
     return { schemes: readers, source: 'header', isAmbiguous: true }
-  const tellsTokens = (['ticket', 'other'] as const).every((kind) =>
+  const areBothRead = (['ticket', 'other'] as const).every((kind) =>
     readers.some((each) => credentialPlaceOf(each).token === kind),
   )
   const found = schemes.filter((each) => {
@@ -43,7 +43,7 @@ export const findCredentials = (
     const [value = '', ...more] = headerValues(header)
     if (authScheme === undefined) return value !== '' || more.length > 0
     if (authSchemeOf(value) !== authScheme) return false
-    return token === undefined || !tellsTokens || isTicket(value) === (token === 'ticket')
+    return token === undefined || !areBothRead || isTicket(value) === (token === 'ticket')
   })
   if (found.length > 0) return { schemes: found, source: 'header', isAmbiguous: false }
   const byCookie = authorization.length > 0 ? [] : schemes.filter(({ type }) => type === 'oidc')

@@ -6,7 +6,7 @@ import type {
   FailingCredential,
   FailingProvider,
   SessionState,
-  UpstreamTrouble,
+  UpstreamProblem,
 } from '../language/wire/wire.ts'
 import { selects } from './resource/label-selector.ts'
 import type { LabelSelector } from './resource/resource.ts'
@@ -66,7 +66,7 @@ export interface DataPlaneReport {
   /** Uris of the realms that it was sent: its state of others is not read. */
   readonly realmsGiven: ReadonlySet<string>
   /** By id of the document: upstreams that do not respond there. Absent: it does not report them. */
-  readonly upstreams?: ReadonlyMap<string, UpstreamTrouble>
+  readonly upstreams?: ReadonlyMap<string, UpstreamProblem>
   readonly rejected: {
     readonly documents: ReadonlyMap<string, Rejection>
     readonly realms: ReadonlyMap<string, Rejection>

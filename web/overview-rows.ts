@@ -12,7 +12,7 @@ export const MAX_DIFFERENCES = 200
 /** Names that are listed where many have the same. */
 export const MAX_NAMES = 50
 
-const MAX_TROUBLES = 8
+const MAX_REASONS = 8
 const MAX_TEXT = 1024
 
 /** @example countStates([{ state: 'ready' }]).ready // 1 */
@@ -39,12 +39,12 @@ export const countSessions = (sessions: readonly SessionState[]): SessionCounts 
 }
 
 /** Describes the first sessions that are not open, as `ws://router refused: wamp.error.no_such_realm`. */
-export const troublesOf = (
+export const reasonsOf = (
   sessions: readonly (SessionState & { readonly gateway?: string })[],
 ): readonly string[] =>
   sessions
     .filter(({ state }) => state !== 'open')
-    .slice(0, MAX_TROUBLES)
+    .slice(0, MAX_REASONS)
     .map(({ gateway, url, state, reason }) => {
       const place = [gateway, url].filter((text) => text !== undefined && text !== '').join(' ')
       return cutText(`${place} ${state}${reason === undefined ? '' : `: ${reason}`}`.trim())

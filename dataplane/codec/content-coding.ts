@@ -19,9 +19,9 @@ export interface InflateOptions {
   readonly memory: Holding
 }
 
-export type InflateFault = 'invalid' | 'too_large' | 'no_memory'
+export type InflateError = 'invalid' | 'too_large' | 'no_memory'
 
-type Done = (fault: InflateFault | undefined, plain: Buffer) => void
+type Done = (error: InflateError | undefined, plain: Buffer) => void
 
 /** `deflate` is zlib, but some senders send the bare stream. */
 const INFLATERS: ReadonlyMap<string, (bytes: Buffer) => Transform> = new Map<
@@ -60,8 +60,8 @@ export const inflate = (
     done(undefined, bytes)
     return
   }
-  inflateLayer(inflater(bytes), bytes, options, (fault, plain) => {
-    if (fault !== undefined) done(fault, plain)
+  inflateLayer(inflater(bytes), bytes, options, (error, plain) => {
+    if (error !== undefined) done(error, plain)
     else inflate(plain, codings.slice(0, -1), options, done)
   })
 }
@@ -75,11 +75,11 @@ const inflateLayer = (
   const plain = new ByteCollector()
   let length = 0
   let isDone = false
-  const finish = (fault: InflateFault | undefined): void => {
+  const finish = (error: InflateError | undefined): void => {
     if (isDone) return
     isDone = true
     stream.destroy()
-    done(fault, fault === undefined ? plain.join() : bytes)
+    done(error, error === undefined ? plain.join() : bytes)
   }
   stream
     .on('data', (chunk: Buffer) => {

@@ -11,9 +11,9 @@ import type { TokenFailure } from './token-source.ts'
  * What one caller could bring about alone, with as many tokens as it likes, must neither look like a wrong setting nor hide
  * one: so many are refused, and fewer are given a token.
  */
-const TELLING_CALLERS = 3
+const CONCLUSIVE_CALLERS = 3
 /** One more than must be known, so that a caller that comes and goes never takes the place of one that is needed. */
-const KNOWN_CALLERS = TELLING_CALLERS + 1
+const KNOWN_CALLERS = CONCLUSIVE_CALLERS + 1
 /** What no request has met again for so long is not reported any more: without a caller nothing can be tried. */
 export const FORGOTTEN_MS = 600_000
 /** At once. Servers have some ten errors of OAuth 2.0, and a few statuses. */
@@ -44,7 +44,7 @@ export class CallerRefusals {
       const { error, callers, sinceMs: firstAt } = refusals
       if (firstAt === undefined || firstAt >= (found?.firstAt ?? Infinity)) continue
       const granted = [...this.#granted.values()].filter((atMs) => atMs >= firstAt)
-      if (granted.length < TELLING_CALLERS)
+      if (granted.length < CONCLUSIVE_CALLERS)
         found = { error, firstAt, lastAt: Math.max(...callers.values()) }
     }
     return found
@@ -52,8 +52,8 @@ export class CallerRefusals {
 
   /** @param caller undefined: it is not known, and can't be told from the one before */
   onRefused(caller: string | undefined, error: CredentialError, now: number): void {
-    if (caller === undefined || error.trouble === undefined) return
-    const { cause, found = '' } = error.trouble
+    if (caller === undefined || error.problem === undefined) return
+    const { cause, found = '' } = error.problem
     const reason = `${cause} ${found}`
     const digest = digestOf(caller)
     this.#granted.delete(digest)
@@ -101,7 +101,7 @@ const noRefusals = (error: CredentialError): Refusals => ({
 const update = (refusals: Refusals, now: number): void => {
   const { callers, sinceMs = now } = refusals
   dropForgotten(callers, now)
-  refusals.sinceMs = callers.size < TELLING_CALLERS ? undefined : sinceMs
+  refusals.sinceMs = callers.size < CONCLUSIVE_CALLERS ? undefined : sinceMs
 }
 
 const dropForgotten = (callers: Callers, now: number): void => {

@@ -3,7 +3,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { CredentialRecord } from '../../language/realm/record.ts'
-import type { CredentialTrouble } from '../../language/wire/wire.ts'
+import type { CredentialProblem } from '../../language/wire/wire.ts'
 import { once } from '../../base/once.ts'
 import { messageOf } from '../../base/thrown.ts'
 import type { ClientTls } from '../upstream/upstream.ts'
@@ -61,14 +61,14 @@ export const createCertificateCredential = (
       certificate()
     },
     // All certificates are looked at again and again, and most may never be used: no context is made for that.
-    trouble: () => {
+    problem: () => {
       const known = usable()
-      return known instanceof CredentialError ? known.trouble : soonExpired(known, now())
+      return known instanceof CredentialError ? known.problem : soonExpired(known, now())
     },
   }
 }
 
-const soonExpired = ({ fromMs, toMs }: Readable, nowMs: number): CredentialTrouble | undefined => {
+const soonExpired = ({ fromMs, toMs }: Readable, nowMs: number): CredentialProblem | undefined => {
   const soonMs = Math.min(SOON_MOST_MS, (toMs - fromMs) * SOON_SHARE)
   return toMs - nowMs > soonMs ? undefined : { cause: 'certificate_ends', found: dayOf(toMs) }
 }
@@ -83,7 +83,7 @@ const outOfTime = (
     'credential_certificate',
     `the client certificate ${words} (${found})`,
     {
-      trouble: { cause, found },
+      problem: { cause, found },
     },
   )
 }
@@ -130,6 +130,6 @@ const clientTls = (
 
 const unreadable = (message: string, cause?: unknown): CredentialError =>
   new CredentialError('credential_certificate', message, {
-    trouble: { cause: 'certificate_invalid' },
+    problem: { cause: 'certificate_invalid' },
     cause,
   })

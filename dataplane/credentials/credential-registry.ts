@@ -101,8 +101,8 @@ export const createCredentialRegistry = (deps: CredentialRegistryDeps): Credenti
       for (const [name, record] of Object.entries(credentials)) {
         const { credential } = find(uri, name, record)
         credential.prepare()
-        const trouble = credential.trouble()
-        yield trouble && { credential: name, ...trouble }
+        const problem = credential.problem()
+        yield problem && { credential: name, ...problem }
       }
     },
   }

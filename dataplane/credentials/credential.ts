@@ -1,7 +1,7 @@
 // Defines a credential by which requests authenticate at upstreams, whatever its kind, and how it fails.
 
 import { CodedError } from '../../base/coded-error.ts'
-import type { CredentialTrouble } from '../../language/wire/wire.ts'
+import type { CredentialProblem } from '../../language/wire/wire.ts'
 import type { ClientTls } from '../upstream/upstream.ts'
 
 /** A closed list: why a request can't be sent with a credential. */
@@ -14,15 +14,15 @@ export type CredentialFailureCode =
 
 /** Its message is for the log and names no secret; `trouble` is for the owner of the realm. */
 export class CredentialError extends CodedError<CredentialFailureCode> {
-  readonly trouble: CredentialTrouble | undefined
+  readonly problem: CredentialProblem | undefined
 
   constructor(
     code: CredentialFailureCode,
     message: string,
-    { trouble, cause }: { readonly trouble?: CredentialTrouble; readonly cause?: unknown } = {},
+    { problem, cause }: { readonly problem?: CredentialProblem; readonly cause?: unknown } = {},
   ) {
     super(code, message, cause === undefined ? undefined : { cause })
-    this.trouble = trouble
+    this.problem = problem
   }
 }
 
@@ -64,5 +64,5 @@ export interface Credential {
   /** Gets ready for requests, where that takes time, and is called again and again. */
   prepare(): void
   /** What its owner should know, before or after a request has failed for it. */
-  trouble(): CredentialTrouble | undefined
+  problem(): CredentialProblem | undefined
 }

@@ -21,6 +21,6 @@ export const createFixedCredential = (header: string): Credential => {
       done(result)
     },
     prepare: () => undefined,
-    trouble: () => undefined,
+    problem: () => undefined,
   }
 }

@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import type { BoundedMap } from '../../base/bounded-map.ts'
 import { asError } from '../../base/thrown.ts'
-import type { CredentialCause, CredentialTrouble } from '../../language/wire/wire.ts'
+import type { CredentialCause, CredentialProblem } from '../../language/wire/wire.ts'
 import { isWithin } from '../security/is-within.ts'
 import { CallerRefusals, FORGOTTEN_MS } from './caller-refusals.ts'
 import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
@@ -23,7 +23,7 @@ export const createClientCredential = (source: TokenSource, now: () => number): 
   prepare: () => {
     source.obtain().catch(() => undefined)
   },
-  trouble: () => reportable(source.failure, now()),
+  problem: () => reportable(source.failure, now()),
 })
 
 export interface ExchangeOptions {
@@ -74,13 +74,13 @@ export const createExchangeCredential = ({
       : undefined
 
   const failed = (error: CredentialError, caller: string | undefined): void => {
-    if (OF_ALL.has(error.trouble?.cause)) {
+    if (OF_ALL.has(error.problem?.cause)) {
       latest = { error, firstAt: latest?.firstAt ?? now(), lastAt: now() }
       return
     }
     refusals.onRefused(caller, error, now())
     // It has answered, so it can be reached.
-    if (latest?.error.trouble?.cause !== 'invalid_client') latest = undefined
+    if (latest?.error.problem?.cause !== 'invalid_client') latest = undefined
   }
   /** Only what the server says counts, not what a source repeats of it. */
   const request = async (token: string, caller: string | undefined): Promise<UpstreamToken> => {
@@ -115,7 +115,7 @@ export const createExchangeCredential = ({
       else done(spareOf(source) ?? { ok: false, error: paused })
     },
     prepare: () => undefined,
-    trouble: () =>
+    problem: () =>
       reportable(recent(latest, now()), now()) ?? lasting(refusals.failureAt(now()), now()),
   }
 }
@@ -126,9 +126,9 @@ const recent = (failure: TokenFailure | undefined, now: number): TokenFailure | 
     : undefined
 
 /** A failure that concerns one caller does not last: others may have got a token meanwhile. */
-const lasting = (failure: TokenFailure | undefined, now: number): CredentialTrouble | undefined =>
+const lasting = (failure: TokenFailure | undefined, now: number): CredentialProblem | undefined =>
   failure !== undefined && !isWithin(LASTS_MS, { now, since: failure.firstAt })
-    ? failure.error.trouble
+    ? failure.error.problem
     : undefined
 
 const noSubject = (): CredentialError =>
@@ -172,9 +172,9 @@ const toCredentialError = (error: unknown): CredentialError =>
 const reportable = (
   failure: TokenFailure | undefined,
   now: number,
-): CredentialTrouble | undefined => {
-  const trouble = failure?.error.trouble
-  if (failure === undefined || trouble === undefined) return undefined
-  const isDecided = trouble.cause === 'invalid_client' || trouble.cause === 'oauth_error'
-  return isDecided || !isWithin(LASTS_MS, { now, since: failure.firstAt }) ? trouble : undefined
+): CredentialProblem | undefined => {
+  const problem = failure?.error.problem
+  if (failure === undefined || problem === undefined) return undefined
+  const isDecided = problem.cause === 'invalid_client' || problem.cause === 'oauth_error'
+  return isDecided || !isWithin(LASTS_MS, { now, since: failure.firstAt }) ? problem : undefined
 }

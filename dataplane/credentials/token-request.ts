@@ -5,7 +5,7 @@ import type * as OpenidClient from 'openid-client'
 import type { ClientAuth, Configuration } from 'openid-client'
 import { isToken } from '../../language/realm/credentials.ts'
 import type { CredentialRecord } from '../../language/realm/record.ts'
-import type { CredentialTrouble } from '../../language/wire/wire.ts'
+import type { CredentialProblem } from '../../language/wire/wire.ts'
 import {
   causesIn,
   codeOf,
@@ -39,7 +39,7 @@ export const requestClientToken = async (
   deps: TokenRequestDeps,
 ): Promise<UpstreamToken> =>
   requestToken(record, deps, (client, configuration) =>
-    client.clientCredentialsGrant(configuration, askedFor(record)),
+    client.clientCredentialsGrant(configuration, requestedRights(record)),
   )
 
 /** @throws CredentialError `credential_token`, or `credential_subject` where the server refuses the caller's token */
@@ -56,7 +56,7 @@ export const exchangeToken = async (
         subject_token: subjectToken,
         subject_token_type: type,
         ...(requested !== undefined && { requested_token_type: requested }),
-        ...askedFor(record),
+        ...requestedRights(record),
       }),
     )
   } catch (error) {
@@ -64,7 +64,11 @@ export const exchangeToken = async (
   }
 }
 
-const askedFor = ({ scopes, audience, resource }: ClientCredentials): Record<string, string> => ({
+const requestedRights = ({
+  scopes,
+  audience,
+  resource,
+}: ClientCredentials): Record<string, string> => ({
   ...(scopes !== undefined && scopes.length > 0 && { scope: scopes.join(' ') }),
   ...(audience !== undefined && { audience }),
   ...(resource !== undefined && { resource }),
@@ -90,7 +94,7 @@ const requestToken = async (
     response = await grant(client, configure(client, record, fetch))
   } catch (error) {
     // Not as its cause: the library keeps the response there, and a log would show it.
-    throw failed(troubleOf(error))
+    throw failed(problemOf(error))
   }
   const { access_token: value, token_type: type, expires_in: expiresIn } = response
   if (type.toLowerCase() !== 'bearer' || !isToken(value)) throw failed({ cause: 'response' })
@@ -145,7 +149,7 @@ const plainHttp = (door: PlainHttpDoor): PlainHttpDoor['allowInsecureRequests'] 
   door.allowInsecureRequests
 
 /** Codes of openid-client, and of the fetch that it is given. */
-const CAUSES: ReadonlyMap<string, CredentialTrouble['cause']> = new Map([
+const CAUSES: ReadonlyMap<string, CredentialProblem['cause']> = new Map([
   ['OAUTH_WWW_AUTHENTICATE_CHALLENGE', 'invalid_client'],
   ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'status'],
   ['OAUTH_RESPONSE_IS_NOT_JSON', 'response'],
@@ -158,7 +162,7 @@ const CAUSES: ReadonlyMap<string, CredentialTrouble['cause']> = new Map([
   ['too_large', 'response'],
 ])
 
-const troubleOf = (error: unknown): CredentialTrouble => {
+const problemOf = (error: unknown): CredentialProblem => {
   const chain = causesIn(error)
   const said = chain.map(errorIn).find((each) => each !== undefined)
   if (said === 'invalid_client') return { cause: 'invalid_client' }
@@ -202,18 +206,18 @@ const OF_SUBJECT: ReadonlySet<string> = new Set([
 ])
 
 const blamedOnSubject = (error: CredentialError): CredentialError => {
-  const { trouble } = error
-  const isOfSubject = trouble?.cause === 'oauth_error' && OF_SUBJECT.has(trouble.found ?? '')
+  const { problem } = error
+  const isOfSubject = problem?.cause === 'oauth_error' && OF_SUBJECT.has(problem.found ?? '')
   if (!isOfSubject) return error
   return new CredentialError(
     'credential_subject',
-    `the authorization server does not exchange the token of this caller (${trouble.found ?? ''})`,
+    `the authorization server does not exchange the token of this caller (${problem.found ?? ''})`,
   )
 }
 
-const failed = (trouble: CredentialTrouble): CredentialError => {
-  const found = trouble.found === undefined ? '' : ` (${trouble.found})`
-  return new CredentialError('credential_token', `${WORDS[trouble.cause]}${found}`, { trouble })
+const failed = (problem: CredentialProblem): CredentialError => {
+  const found = problem.found === undefined ? '' : ` (${problem.found})`
+  return new CredentialError('credential_token', `${WORDS[problem.cause]}${found}`, { problem })
 }
 
 const WORDS = {
@@ -227,6 +231,6 @@ const WORDS = {
   response: 'the token endpoint sent no bearer token that can be used',
   invalid_client: 'the token endpoint does not accept the client id and secret',
   oauth_error: 'the token endpoint refused with an OAuth error',
-} as const satisfies Partial<Record<CredentialTrouble['cause'], string>> as Readonly<
-  Record<CredentialTrouble['cause'], string>
+} as const satisfies Partial<Record<CredentialProblem['cause'], string>> as Readonly<
+  Record<CredentialProblem['cause'], string>
 >

@@ -20,7 +20,7 @@ import { clearingTicket } from './clearing-ticket.ts'
 import { toGatewayError } from './errors.ts'
 import type { Guard } from './operation-shape.ts'
 import { asError } from '../../base/thrown.ts'
-import type { Verdict } from './steps/request-step.ts'
+import type { CheckResult } from './steps/request-step.ts'
 
 /**
  * Keeps the identity of the caller, or gives the error that refuses the request. Calls `onAuthentication` with every result,
@@ -30,9 +30,9 @@ export const authenticateRequest = (
   options: DispatchOptions,
   incomingRequest: Omit<IncomingRequest, 'response'>,
   { guard, realmUri }: { readonly guard: Guard; readonly realmUri: string },
-): Verdict | Promise<Verdict> => {
+): CheckResult | Promise<CheckResult> => {
   const { authenticate = refuseAll } = options
-  const settle = (result: AuthenticateResult): Verdict => {
+  const settle = (result: AuthenticateResult): CheckResult => {
     options.onAuthentication?.(
       countedScheme(guard, result),
       countedResult(result, incomingRequest.id),

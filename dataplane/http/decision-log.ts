@@ -242,8 +242,8 @@ const triedBy = (
   { head, scheme }: EndedRequest['incomingRequest'],
   table: RouteTable<Served>,
 ): readonly TriedRoute[] => {
-  const { authority, target, fault } = head
-  if (fault !== undefined) return []
+  const { authority, target, error } = head
+  if (error !== undefined) return []
   const found = match(table, authority.host, target.path)
   if (found === 'malformed') return []
   if (found === undefined)

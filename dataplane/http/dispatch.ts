@@ -92,8 +92,8 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Dispat
       upgrade,
       identity: undefined,
     }
-    const { fault } = incomingRequest.head
-    if (fault !== undefined && isFramingError(fault)) faulty.add(socket)
+    const { error } = incomingRequest.head
+    if (error !== undefined && isFramingError(error)) faulty.add(socket)
     try {
       route(options, cache, incomingRequest, observer)
     } catch (error) {
@@ -108,8 +108,8 @@ const route = (
   incomingRequest: IncomingRequest,
   observer: ExchangeObserver,
 ): void => {
-  const { fault, target } = incomingRequest.head
-  if (fault !== undefined) throw refuseHead(fault)
+  const { error, target } = incomingRequest.head
+  if (error !== undefined) throw refuseHead(error)
   if (options.endpoints !== undefined && isKeysPath(target.path)) {
     visitKeys(options, incomingRequest)
     return
@@ -184,9 +184,9 @@ const serveMatched = (
 const preflightOf = ({ method, headers }: IncomingMessage): Preflight | undefined => {
   if (method !== 'OPTIONS') return undefined
   const { origin } = headers
-  const asked = headers['access-control-request-method']
-  if (origin === undefined || asked === undefined) return undefined
-  return { origin, method: asked, headers: headers['access-control-request-headers'] }
+  const requestedMethod = headers['access-control-request-method']
+  if (origin === undefined || requestedMethod === undefined) return undefined
+  return { origin, method: requestedMethod, headers: headers['access-control-request-headers'] }
 }
 
 /** The one of the operation that a page wants to call, also where OPTIONS is declared. */
@@ -247,7 +247,7 @@ const wordingOfVersion = (
   { table }: DispatchOptions,
   { head, request }: IncomingRequest,
 ): UnmatchedWording => {
-  const found = head.fault === undefined ? versionBelow(table, head) : undefined
+  const found = head.error === undefined ? versionBelow(table, head) : undefined
   if (found === undefined) return NO_HEADERS
   const { version } = found.candidate.target
   const { basePath: template, cors } = version

@@ -1,6 +1,6 @@
 // Maps errors to statuses and error records. It is the only place where either is decided.
 
-import { clientFaultOf } from '../../language/expression/client-fault.ts'
+import { clientErrorOf } from '../../language/expression/client-fault.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { http } from '../../base/node-http.ts'
 import { toJson } from '../../language/expression/json.ts'
@@ -70,9 +70,9 @@ export const countedRefusal = ({ code, step, reason }: GatewayError): CountedRef
  * undefined: it is another error.
  */
 export const toClientError = (error: Error): GatewayError | undefined => {
-  const fault = error instanceof ExpressionError ? clientFaultOf(error.place) : undefined
-  if (fault === undefined) return undefined
-  return new GatewayError('svc.error.invalid_data', fault, {
+  const message = error instanceof ExpressionError ? clientErrorOf(error.place) : undefined
+  if (message === undefined) return undefined
+  return new GatewayError('svc.error.invalid_data', message, {
     description: 'Send what this operation needs of a request.',
     cause: error,
   })

@@ -48,7 +48,7 @@ export interface DispatchOptions {
   /** The current record of a realm. If left out, no browser is redirected to a login. */
   readonly realm?: (uri: string) => RealmRecord | undefined
   /** Called for every request that had to be authenticated. */
-  readonly onAuthentication?: (scheme: CountedScheme, outcome: CountedAuthentication) => void
+  readonly onAuthentication?: (scheme: CountedScheme, result: CountedAuthentication) => void
   readonly readClient: ReadClient
   readonly nextRequestId: () => string
   /** Monotonic, milliseconds. */

@@ -16,7 +16,7 @@ import type { PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead } from './request/head.ts'
 import { corsHeaders } from './response/cors.ts'
 import type { RequestFields } from './response/own-headers.ts'
-import type { StepRequest, Verdict } from './steps/request-step.ts'
+import type { StepRequest, CheckResult } from './steps/request-step.ts'
 
 /** An operation of a document, and the route to it. */
 export interface Selected<P> {
@@ -110,7 +110,7 @@ export class MatchedRequest implements Matched, StepRequest {
     return this.incomingRequest.request.socket.destroyed
   }
 
-  checkOrigin(security: CompiledSecurity): Verdict {
+  checkOrigin(security: CompiledSecurity): CheckResult {
     const { request, head } = this.incomingRequest
     if (!asksForWebSocket(request, head)) return undefined
     const { realmUri } = this.operation.version
@@ -118,7 +118,7 @@ export class MatchedRequest implements Matched, StepRequest {
     return checkOrigin(request, head.authority, this.#options.origins(realmUri), open)
   }
 
-  checkHandshake(isTaken: boolean): Verdict {
+  checkHandshake(isTaken: boolean): CheckResult {
     const { request, head, upgrade } = this.incomingRequest
     if (upgrade !== undefined)
       return isTaken ? upgrade.admit(this.operation.version.realmUri) : NO_WEB_SOCKETS
@@ -128,7 +128,7 @@ export class MatchedRequest implements Matched, StepRequest {
     return isTaken ? NOT_SWITCHED : NO_WEB_SOCKETS
   }
 
-  authenticate(guard: Guard): Verdict | Promise<Verdict> {
+  authenticate(guard: Guard): CheckResult | Promise<CheckResult> {
     const { realmUri } = this.operation.version
     return authenticateRequest(this.#options, this.incomingRequest, { guard, realmUri })
   }

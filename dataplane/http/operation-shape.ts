@@ -7,7 +7,7 @@ import type { Method } from '../../language/document.ts'
 import type { ServedVersion } from '../served.ts'
 import type { RequestNeeds } from './request/view.ts'
 import type { HeaderWriter } from './response/headers.ts'
-import type { HeadMemo } from './response/own-headers.ts'
+import type { HeadCache } from './response/own-headers.ts'
 
 export type Guard = CompiledSecurity
 
@@ -48,7 +48,7 @@ export interface OperationShape extends PlainParts {
   readonly isFixed: boolean
   /** Value of `Vary`: what the response is negotiated by. */
   readonly vary: string | undefined
-  readonly headMemo: HeadMemo
+  readonly headCache: HeadCache
   /** Of the version. */
   readonly languages: readonly string[]
   readonly deprecation: ServedVersion['deprecation']

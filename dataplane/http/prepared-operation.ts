@@ -27,7 +27,7 @@ import {
   type ResponseTemplates,
   type TemplateSource,
 } from './response/plan.ts'
-import { headMemoOf, type WholeResponse } from './response/write-response.ts'
+import { headCacheOf, type WholeResponse } from './response/write-response.ts'
 
 export type CreatePerformer = (
   operation: CompiledOperation,
@@ -141,7 +141,7 @@ const shapeOf = (
     givesStatus: response.givesStatus,
     isFixed: response.isFixed && onResult.isConstant,
     vary,
-    headMemo: headMemoOf({ headers: onResult.headers.constant, vary, deprecation }),
+    headCache: headCacheOf({ headers: onResult.headers.constant, vary, deprecation }),
     languages,
     deprecation,
     statusCodes,

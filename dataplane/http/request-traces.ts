@@ -21,7 +21,7 @@ import { toMethod } from '../../language/router/select-route.ts'
 
 export interface RequestTraces extends SettledTraces {
   /** Wraps `handlers` so that a span begins before each request. */
-  around(handlers: ServerHandlers, scheme: Scheme): ServerHandlers
+  traced(handlers: ServerHandlers, scheme: Scheme): ServerHandlers
   /** Ends the spans of connections that are still open. */
   close(): void
 }
@@ -33,7 +33,7 @@ export interface RequestTracesOptions {
   readonly readClient: ReadClient
 }
 
-/** @example createRequestTraces({ tracer, spans, readClient }).around({ onRequest }, 'http') */
+/** @example createRequestTraces({ tracer, spans, readClient }).traced({ onRequest }, 'http') */
 export const createRequestTraces = ({
   tracer,
   spans,
@@ -62,7 +62,7 @@ export const createRequestTraces = ({
   }
 
   return {
-    around: (handlers, scheme) => {
+    traced: (handlers, scheme) => {
       const { onRequest, onUpgrade } = handlers
       return {
         ...handlers,
@@ -121,14 +121,14 @@ const endOf = (
       'network.protocol.version': request.httpVersion,
       'client.address': clientAddress(request, client),
       ...serverOf(head.authority),
-      ...outcomeOf(settlement),
+      ...endAttributesOf(settlement),
       'svc.request_id': id,
       ...documentOf(operation),
     },
   }
 }
 
-const outcomeOf = ({
+const endAttributesOf = ({
   status,
   bytes,
   refusal,

@@ -19,42 +19,42 @@ import type { RenderedResponse } from './response/plan.ts'
 import { LARGE_BODY_BYTES } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
 
-export const serveOperation = (admission: MatchedRequest, observer: ExchangeObserver): void => {
-  const { operation } = admission
-  const exchange = openExchange(admission, observer)
-  if (needsBody(admission)) readThenPerform(admission, exchange, observer)
+export const serveOperation = (matched: MatchedRequest, observer: ExchangeObserver): void => {
+  const { operation } = matched
+  const exchange = openExchange(matched, observer)
+  if (needsBody(matched)) readThenPerform(matched, exchange, observer)
   else if (operation.costlyRequests > 0) performInTurn(exchange)
   else perform(exchange)
 }
 
 /** Rejects a request that a step has refused, with the headers of the operation, so that CORS works. */
 export const refuseOperation = (
-  admission: MatchedRequest,
+  matched: MatchedRequest,
   observer: ExchangeObserver,
   error: unknown,
 ): void => {
-  refuse(openExchange(admission, observer), error)
+  refuse(openExchange(matched, observer), error)
 }
 
 /** Sends the response that a step has given. */
 export const answerOperation = (
-  admission: MatchedRequest,
+  matched: MatchedRequest,
   observer: ExchangeObserver,
   rendered: RenderedResponse,
 ): void => {
-  openExchange(admission, observer).answer(rendered)
+  openExchange(matched, observer).answer(rendered)
 }
 
 /** Records that the client disconnected while a step waited. */
-export const abandonOperation = (admission: MatchedRequest, observer: ExchangeObserver): void => {
-  openExchange(admission, observer).abandon()
+export const abandonOperation = (matched: MatchedRequest, observer: ExchangeObserver): void => {
+  openExchange(matched, observer).abandon()
 }
 
-const openExchange = (admission: MatchedRequest, observer: ExchangeObserver): HttpExchange => {
-  const { incomingRequest, operation, identity } = admission
-  const envelope = envelopeOf(admission)
-  const contentType = writtenType(admission.offered, incomingRequest.head.accept)
-  const facts = factsOf(admission)
+const openExchange = (matched: MatchedRequest, observer: ExchangeObserver): HttpExchange => {
+  const { incomingRequest, operation, identity } = matched
+  const envelope = envelopeOf(matched)
+  const contentType = writtenType(matched.offered, incomingRequest.head.accept)
+  const facts = factsOf(matched)
   const negotiated = { envelope, contentType, matched: facts }
   const exchange = new HttpExchange(incomingRequest, operation, negotiated, observer)
   if (identity !== undefined) exchange.context.security = identity
@@ -66,7 +66,7 @@ const envelopeOf = ({ operation, fields }: MatchedRequest): Envelope => ({
   ...fields,
   deprecation: operation.shape.deprecation,
   vary: operation.shape.vary,
-  memo: operation.shape.headMemo,
+  headCache: operation.shape.headCache,
 })
 
 const factsOf = ({
@@ -110,13 +110,13 @@ const readThenPerform = (
     holding: isKept ? exchange.memory : undefined,
     isScarce,
   }
-  readBody(request, policy, (outcome, bytes, length) => {
-    if (outcome === 'gone') {
+  readBody(request, policy, (result, bytes, length) => {
+    if (result === 'gone') {
       exchange.abandon()
       return
     }
-    if (outcome !== undefined) {
-      refuse(exchange, outcome)
+    if (result !== undefined) {
+      refuse(exchange, result)
       return
     }
     exchange.context.request.body_length = length
@@ -138,11 +138,11 @@ const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buf
     })
   }
   const source = { codings, limits: operation.shape.body, memory }
-  inflateRequest(bytes, source, (fault, plain) => {
+  inflateRequest(bytes, source, (error, plain) => {
     if (isGone) return
     exchange.onCancel(undefined)
-    if (fault !== undefined) {
-      refuse(exchange, fault)
+    if (error !== undefined) {
+      refuse(exchange, error)
       return
     }
     const isLarge = plain.length > LARGE_BODY_BYTES

@@ -185,15 +185,15 @@ const firstRejection = (
   steps: readonly Authorize[],
 ): ReturnType<Authorize> => {
   for (const step of steps) {
-    const verdict = step(req)
-    if (verdict !== true) return verdict
+    const result = step(req)
+    if (result !== true) return result
   }
   return true
 }
 
-const throwUnlessAllowed = (verdict: ReturnType<Authorize>): void => {
-  if (verdict === true) return
-  const { status, headers, message = 'These credentials are not allowed here' } = verdict
+const throwUnlessAllowed = (result: ReturnType<Authorize>): void => {
+  if (result === true) return
+  const { status, headers, message = 'These credentials are not allowed here' } = result
   if (status === 404) throw notFound(message)
   throw status === 403
     ? new ManagementError(status, 'svc.error.forbidden', message, { headers })
@@ -235,8 +235,8 @@ const refuse = (log: Log, lingerMs: number): ErrorRequestHandler => {
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<void> => {
-    const fault = toManagementError(error)
-    if (fault.status >= 500 && fault.status !== 503)
+    const managementError = toManagementError(error)
+    if (managementError.status >= 500 && managementError.status !== 503)
       log.error('a management request failed', { url: req.url, error })
     if (res.headersSent) {
       res.destroy()
@@ -244,7 +244,7 @@ const refuse = (log: Log, lingerMs: number): ErrorRequestHandler => {
     }
     if (!req.complete) await drain(req, lingerMs)
     if (!req.complete) res.setHeader('connection', 'close')
-    sendError(res, fault)
+    sendError(res, managementError)
   }
   // Express recognises an error handler by its four parameters.
   return (error: unknown, req, res, next) => {

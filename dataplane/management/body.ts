@@ -95,22 +95,22 @@ const readChunks = (
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const gunzip = isGzip ? createGunzip() : undefined
-    const settle = (fault?: Error): void => {
+    const settle = (error?: Error): void => {
       clearTimeout(idle)
       clearTimeout(total)
       req.off('close', onClose)
       source.off('data', onData).off('end', onEnd)
       if (gunzip !== undefined) req.unpipe(gunzip)
       gunzip?.destroy()
-      if (fault === undefined) resolve()
-      else reject(fault)
+      if (error === undefined) resolve()
+      else reject(error)
     }
     const onData = (chunk: Buffer): void => {
       idle.refresh()
       try {
         take(chunk)
-      } catch (fault) {
-        settle(fault as ManagementError)
+      } catch (error) {
+        settle(error as ManagementError)
       }
     }
     const onEnd = (): void => {

@@ -21,7 +21,7 @@ import {
   MAX_DIAGNOSTICS,
   rankedKey,
   readState,
-  troublesOf,
+  reasonsOf,
 } from '../../web/overview-rows.ts'
 import { cutPage, type PageQuery, readPageQuery } from '../../web/rows-page.ts'
 import type { LoadedDocument, LoadedRealm } from '../store/loaded-content.ts'
@@ -195,7 +195,7 @@ const realmRow = (
     documents: uses.get(uri) ?? 0,
     gateways: 1,
     sessions: countSessions(sessions),
-    troubles: troublesOf(sessions),
+    troubles: reasonsOf(sessions),
     providers: Object.keys(providers).map((name) => {
       const failure = failing.get(name)
       return {

@@ -33,16 +33,16 @@ export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>):
 })
 
 /** @throws ManagementError 403, 409, 412 */
-const replyOf = (outcome: SyncResult): SyncReply => {
-  switch (outcome.reason) {
+const replyOf = (result: SyncResult): SyncReply => {
+  switch (result.reason) {
     case 'done':
       return {
-        rootDigest: outcome.rootDigest,
-        items: toldItems(outcome.items),
-        ...(outcome.state !== undefined && { state: outcome.state }),
+        rootDigest: result.rootDigest,
+        items: reportedItems(result.items),
+        ...(result.state !== undefined && { state: result.state }),
       }
     case 'not_owner':
-      throw notOwner(outcome.manager)
+      throw notOwner(result.manager)
     case 'stale_epoch':
       throw new ManagementError(
         409,
@@ -50,7 +50,7 @@ const replyOf = (outcome: SyncResult): SyncReply => {
         'A call with a later epoch was accepted before this one',
         {
           description: 'The leader must raise its epoch above this one and call again.',
-          extra: { epoch: outcome.epoch },
+          extra: { epoch: result.epoch },
         },
       )
     case 'stale_base':
@@ -61,15 +61,15 @@ const replyOf = (outcome: SyncResult): SyncReply => {
         {
           description:
             'Read the state again (GET /api_specs?view=state) and send the difference to it.',
-          extra: { rootDigest: outcome.rootDigest },
+          extra: { rootDigest: result.rootDigest },
         },
       )
     case 'incomplete':
-      throw incomplete(outcome)
+      throw incomplete(result)
   }
 }
 
-const incomplete = (outcome: SyncResult & { readonly reason: 'incomplete' }): ManagementError =>
+const incomplete = (result: SyncResult & { readonly reason: 'incomplete' }): ManagementError =>
   new ManagementError(
     409,
     'svc.error.incomplete',
@@ -78,11 +78,11 @@ const incomplete = (outcome: SyncResult & { readonly reason: 'incomplete' }): Ma
       description:
         'The changes of this call are in force; `held` lists every entry by kind and key.',
       extra: {
-        rootDigest: outcome.rootDigest,
+        rootDigest: result.rootDigest,
         held: Object.fromEntries(
-          outcome.held.map(({ kind, key, digest }) => [`${kind}\t${key}`, digest]),
+          result.held.map(({ kind, key, digest }) => [`${kind}\t${key}`, digest]),
         ),
-        items: toldItems(outcome.items),
+        items: reportedItems(result.items),
       },
     },
   )
@@ -90,7 +90,7 @@ const incomplete = (outcome: SyncResult & { readonly reason: 'incomplete' }): Ma
 const MAX_DIAGNOSTICS = 16
 
 /** An operator takes so much of each, and no more. */
-const toldItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
+const reportedItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
   items.map((item) => ({
     ...item,
     errors: reportedErrors(boundDiagnostics(item.errors, MAX_DIAGNOSTICS)),

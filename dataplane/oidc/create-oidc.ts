@@ -58,7 +58,7 @@ const RUNS = { login, callback, logout, backChannelLogout } as const satisfies R
 >
 
 /** The error code for an unexpected error. */
-const OWN_FAULTS = {
+const OWN_ERRORS = {
   login: 'authorization_url_failed',
   callback: 'ticket_issue_failed',
   logout: 'invalid_request',
@@ -83,7 +83,7 @@ const refuse = (exchange: OidcContext, error: unknown): OidcResponse => {
   const { code, status } =
     error instanceof OidcError
       ? error
-      : new OidcError(OWN_FAULTS[endpoint], 'the gateway failed', { cause: error })
+      : new OidcError(OWN_ERRORS[endpoint], 'the gateway failed', { cause: error })
   reportFailure(exchange, { outcome: code, status, error })
   if (endpoint === 'logout') return logoutAnyway(exchange)
   const audit = endpoint === 'backChannelLogout' ? auditRevocation : auditLogin

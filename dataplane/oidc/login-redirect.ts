@@ -51,8 +51,8 @@ export const decideLogin = (request: Unauthenticated, page: ProtectedPage): Logi
   if (request.method !== 'GET' || request.headers['sec-fetch-mode'] !== 'navigate') return REJECT
   const record = providerOf(page.realm, page.provider)
   if (record === undefined) return explain('the realm has no such provider now')
-  const obstacle = OBSTACLES.find(({ holds }) => holds(request, page, record))
-  if (obstacle !== undefined) return explain(obstacle.reason)
+  const blocker = BLOCKERS.find(({ holds }) => holds(request, page, record))
+  if (blocker !== undefined) return explain(blocker.reason)
   const location = loginUrl(request, page)
   return location === undefined
     ? explain('there is no way back to this URL, which is too long or has an ambiguous path')
@@ -66,7 +66,7 @@ const explain = (reason: string): LoginDecision => ({
   reason: `Not redirected to the login: ${reason}.`,
 })
 
-interface Obstacle {
+interface Blocker {
   readonly holds: (
     request: Unauthenticated,
     page: ProtectedPage,
@@ -80,7 +80,7 @@ function hasJustReturned({ rawHeaders }: Unauthenticated, { realmUri }: Protecte
 }
 
 /** In the order in which they are reported: the first that holds is. */
-const OBSTACLES: readonly Obstacle[] = [
+const BLOCKERS: readonly Blocker[] = [
   {
     // Providers refuse to be framed, and a login that the user does not see can't be what the user wants.
     holds: ({ headers }) => headers['sec-fetch-dest'] !== 'document',

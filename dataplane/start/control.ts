@@ -86,7 +86,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   let watch: UpstreamWatch | undefined
   const store: Store = new Store({
     ...(await storeOptions(options, readiness, progress)),
-    upstreamTroubles: () => watch?.troubles() ?? new Map<string, never>(),
+    upstreamProblems: () => watch?.problems() ?? new Map<string, never>(),
     ...validatesOf(settings, compiler),
   })
   // Only an operator reads it.
@@ -349,8 +349,6 @@ const withoutCredentials = ({ management }: GatewaySettings): Authorize =>
 const anyOf =
   (ways: readonly Authorize[]): Authorize =>
   (request) => {
-    const verdicts = ways.map((way) => way(request))
-    return (
-      verdicts.find((verdict) => verdict === true) ?? verdicts[0] ?? { status: 401, headers: {} }
-    )
+    const results = ways.map((way) => way(request))
+    return results.find((result) => result === true) ?? results[0] ?? { status: 401, headers: {} }
   }

@@ -111,7 +111,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
         isScarce: () => options.memory.isScarce,
         ...createUpgrade(upgrade, scheme, onRequest),
       }
-      return requestTraces?.around(handlers, scheme) ?? handlers
+      return requestTraces?.traced(handlers, scheme) ?? handlers
     },
     findDecisions: (id) => decisions.find(id),
     findFailures: (query) => decisions.failures(query),
@@ -184,11 +184,12 @@ const countAuthentications = (
 ): NonNullable<DispatchOptions['onAuthentication']> => {
   // Two lookups of existing names cost less than joining both to a new one each time.
   const counters = new Map<string, Map<string, () => void>>()
-  return (scheme, outcome) => {
+  return (scheme, result) => {
     const ofScheme = counters.get(scheme) ?? new Map<string, () => void>()
     counters.set(scheme, ofScheme)
-    const count = ofScheme.get(outcome) ?? metrics.counter('authentications', { scheme, outcome })
-    ofScheme.set(outcome, count)
+    const count =
+      ofScheme.get(result) ?? metrics.counter('authentications', { scheme, outcome: result })
+    ofScheme.set(result, count)
     count()
   }
 }

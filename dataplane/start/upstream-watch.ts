@@ -1,14 +1,14 @@
 // Finds the documents whose upstream does not respond, so that the operator learns of them from the state view. It
 // asks all serving processes every ten seconds, and reports a bounded number of documents, at most every half minute.
 
-import type { UpstreamCause, UpstreamTrouble } from '../../language/wire/wire.ts'
+import type { UpstreamCause, UpstreamProblem } from '../../language/wire/wire.ts'
 import type { LoadedDocument } from '../store/loaded-content.ts'
 import type { FailureCause } from '../upstream/failure-cause.ts'
 import { mergeFailingOrigins } from '../upstream-report.ts'
 import type { FailingOriginView, UpstreamsView } from '../upstream/upstream-view.ts'
 
 /** By id of the document. */
-export type UpstreamTroubles = ReadonlyMap<string, UpstreamTrouble>
+export type UpstreamProblems = ReadonlyMap<string, UpstreamProblem>
 
 export interface UpstreamWatchOptions {
   /** Reads the view of each serving process, without detail. */
@@ -23,7 +23,7 @@ export interface UpstreamWatchOptions {
 }
 
 export interface UpstreamWatch {
-  readonly troubles: () => UpstreamTroubles
+  readonly problems: () => UpstreamProblems
   readonly stop: () => void
 }
 
@@ -42,43 +42,43 @@ const MOST_ORIGIN_LENGTH = 260
  */
 export const watchUpstreams = (options: UpstreamWatchOptions): UpstreamWatch => {
   const { read, documents, onChange, now, every } = options
-  let troubles: UpstreamTroubles = new Map()
+  let problems: UpstreamProblems = new Map()
   let changedMs = -Infinity
-  let isLooking = false
+  let isChecking = false
 
   const look = async (): Promise<void> => {
-    if (isLooking || now() - changedMs < REST_MS) return
-    isLooking = true
+    if (isChecking || now() - changedMs < REST_MS) return
+    isChecking = true
     try {
-      const seen = troublesOf(documents(), await read())
-      if (isSame(seen, troubles)) return
-      troubles = seen
+      const seen = problemsOf(documents(), await read())
+      if (isSame(seen, problems)) return
+      problems = seen
       changedMs = now()
       onChange()
     } finally {
-      isLooking = false
+      isChecking = false
     }
   }
 
   const stop = every(LOOKS_MS, () => void look())
-  return { troubles: () => troubles, stop }
+  return { problems: () => problems, stop }
 }
 
 /** @internal exported for tests */
-export const troublesOf = (
+export const problemsOf = (
   documents: ReturnType<UpstreamWatchOptions['documents']>,
   views: readonly (UpstreamsView | undefined)[],
-): UpstreamTroubles => {
+): UpstreamProblems => {
   const failing = failingOrigins(views)
-  const reported = new Map<string, UpstreamTrouble>()
+  const reported = new Map<string, UpstreamProblem>()
   if (failing.size === 0) return reported
   let left = MOST_BYTES
   for (const document of documents) {
-    const trouble = troubleOf(document, failing)
-    if (trouble === undefined) continue
-    left -= Buffer.byteLength(JSON.stringify([document.id, trouble]))
+    const problem = problemOf(document, failing)
+    if (problem === undefined) continue
+    left -= Buffer.byteLength(JSON.stringify([document.id, problem]))
     if (reported.size === MOST_DOCUMENTS || left < 0) break
-    reported.set(document.id, trouble)
+    reported.set(document.id, problem)
   }
   return reported
 }
@@ -92,19 +92,19 @@ const failingOrigins = (
   )
   const failing = new Map<string, readonly FailingOriginView[]>()
   for (const [key, origins] of byKey) {
-    const troubles = mergeFailingOrigins(origins.flatMap((origin) => origin.troubles))
-    if (troubles.length > 0) failing.set(key, troubles)
+    const problems = mergeFailingOrigins(origins.flatMap((origin) => origin.troubles))
+    if (problems.length > 0) failing.set(key, problems)
   }
   return failing
 }
 
-const troubleOf = (
+const problemOf = (
   { confinedTo, forwards }: Pick<LoadedDocument, 'confinedTo' | 'forwards'>,
   failing: ReadonlyMap<string, readonly FailingOriginView[]>,
-): UpstreamTrouble | undefined => {
+): UpstreamProblem | undefined => {
   for (const origin of forwards.origins) {
-    const troubles = failing.get(keyOf(origin, confinedTo))
-    const found = troubles?.find(({ realm }) => realm === undefined || realm === forwards.realmUri)
+    const problems = failing.get(keyOf(origin, confinedTo))
+    const found = problems?.find(({ realm }) => realm === undefined || realm === forwards.realmUri)
     const cause = found && causeOf(found.cause)
     if (cause !== undefined && origin.length <= MOST_ORIGIN_LENGTH) return { origin, cause }
   }
@@ -119,7 +119,7 @@ const causeOf = (cause: FailureCause): UpstreamCause | undefined =>
 const keyOf = (origin: string, confinedTo: string | undefined): string =>
   `${origin} ${confinedTo ?? ''}`
 
-const isSame = (left: UpstreamTroubles, right: UpstreamTroubles): boolean =>
+const isSame = (left: UpstreamProblems, right: UpstreamProblems): boolean =>
   left.size === right.size &&
   [...left].every(([id, { origin, cause }]) => {
     const other = right.get(id)

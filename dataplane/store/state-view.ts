@@ -14,7 +14,7 @@ import type {
   RealmState,
   SessionState,
   StateView,
-  UpstreamTrouble,
+  UpstreamProblem,
 } from '../../language/wire/wire.ts'
 import type { LoadedDocument, LoadedContent, LoadedRealm, Ownership } from './loaded-content.ts'
 
@@ -29,11 +29,11 @@ export interface StateFacts {
   readonly failingProvidersOf: (realmUri: string) => readonly FailingProvider[]
   readonly failingCredentialsOf: (realmUri: string) => readonly FailingCredential[]
   /** By id of the document. */
-  readonly upstreamTroubles: ReadonlyMap<string, UpstreamTrouble>
+  readonly upstreamProblems: ReadonlyMap<string, UpstreamProblem>
 }
 
 export const stateView = (facts: StateFacts): StateView => {
-  const { loadedContent, index, ownership, bootId, version, gatewayVersion, upstreamTroubles } =
+  const { loadedContent, index, ownership, bootId, version, gatewayVersion, upstreamProblems } =
     facts
   return {
     bootId,
@@ -58,9 +58,9 @@ export const stateView = (facts: StateFacts): StateView => {
     realms: Object.fromEntries(
       [...loadedContent.realms.values()].map((realm) => [realm.uri, realmState(realm, facts)]),
     ),
-    ...(upstreamTroubles.size > 0 && {
+    ...(upstreamProblems.size > 0 && {
       upstreams: Object.fromEntries(
-        [...upstreamTroubles].filter(([id]) => loadedContent.documents.has(id)),
+        [...upstreamProblems].filter(([id]) => loadedContent.documents.has(id)),
       ),
     }),
   }
@@ -87,9 +87,9 @@ const realmState = (
 
 /** A document's own warnings, and one for each claim that it has lost to another document. */
 export const warningsOf = (document: LoadedDocument, index: ConflictIndex): readonly Warning[] => {
-  const clashes = index.conflictsOf(document.id)
-  if (clashes.length === 0) return document.warnings
-  const shadowed = clashes.map(({ claim, winnerId }): Warning => {
+  const conflicts = index.conflictsOf(document.id)
+  if (conflicts.length === 0) return document.warnings
+  const shadowed = conflicts.map(({ claim, winnerId }): Warning => {
     const { path, message } = conflictProblem(claim, winnerId)
     return { code: 'Shadowed', path, message }
   })

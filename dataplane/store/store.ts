@@ -9,7 +9,7 @@ import type {
   FailingProvider,
   SessionState,
   SyncItem,
-  UpstreamTrouble,
+  UpstreamProblem,
 } from '../../language/wire/wire.ts'
 import type { Warning } from '../../language/problem.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -36,7 +36,7 @@ import { restoreSnapshot } from './change/restore.ts'
 import { isPlain, logItem, logPlainItems } from './log-item.ts'
 import { COMPLETION, type Serving, type ServingChange } from './serving.ts'
 import type { Snapshot } from './snapshot/snapshot.ts'
-import { SnapshotKeeper } from './snapshot/snapshot-keeper.ts'
+import { SnapshotManager } from './snapshot/snapshot-manager.ts'
 import { StateVersion } from './state-version.ts'
 import { stateView, warningsOf } from './state-view.ts'
 import type { Lazy, SyncCall } from './sync-call.ts'
@@ -59,7 +59,7 @@ export interface StoreOptions {
   readonly failingProvidersOf?: (realmUri: string) => readonly FailingProvider[]
   readonly failingCredentialsOf?: (realmUri: string) => readonly FailingCredential[]
   /** What the state view reports, by id of the document; if left out, nothing. */
-  readonly upstreamTroubles?: () => ReadonlyMap<string, UpstreamTrouble>
+  readonly upstreamProblems?: () => ReadonlyMap<string, UpstreamProblem>
   readonly observer?: StoreObserver
   /** If left out, documents are compiled synchronously. */
   readonly validate?: ValidateDocument
@@ -98,7 +98,7 @@ export class Store {
   readonly #loadedContent = new LoadedContent()
   readonly #index = new ConflictIndex()
   readonly #queue = new SerialQueue(MAX_WAITING)
-  readonly #keeper: SnapshotKeeper | undefined
+  readonly #snapshots: SnapshotManager | undefined
   readonly #version: StateVersion
   #ownership: Ownership
   /** The snapshot was restored completely: that stays so after a batch that does not state `complete`. */
@@ -114,9 +114,9 @@ export class Store {
     this.#version = new StateVersion(options.bootId)
     this.#ownership = { manager: options.manager, epoch: 0, complete: false }
     const { snapshot, retrySnapshotMs = RETRY_SNAPSHOT_MS, observer } = options
-    this.#keeper =
+    this.#snapshots =
       snapshot &&
-      new SnapshotKeeper(snapshot, {
+      new SnapshotManager(snapshot, {
         retryMs: retrySnapshotMs,
         retry: () => this.#queue.run(() => this.#keep(NO_CHANGES)),
         onFailing: (isFailing) => observer?.snapshotFailing?.(isFailing),
@@ -273,7 +273,7 @@ export class Store {
   /** Resolves when the running change has ended and the snapshot is written. */
   async close(): Promise<void> {
     await this.#queue.idle()
-    await this.#keeper?.close()
+    await this.#snapshots?.close()
   }
 
   async #loadUnmanaged<T extends UnmanagedResult | readonly UnmanagedResult[]>(
@@ -332,7 +332,7 @@ export class Store {
 
   async #keep(changes: Changes): Promise<void> {
     const complete = this.#ownership.complete || this.#wasComplete
-    await this.#keeper?.keep(changes, { ...this.#ownership, complete })
+    await this.#snapshots?.keep(changes, { ...this.#ownership, complete })
   }
 
   #incomplete(rootDigest: string, items: readonly SyncItem[]): SyncResult {
@@ -358,7 +358,7 @@ export class Store {
       sessionsOf: (uri) => this.sessionsOf(uri),
       failingProvidersOf: (uri) => this.failingProvidersOf(uri),
       failingCredentialsOf: (uri) => this.failingCredentialsOf(uri),
-      upstreamTroubles: this.#options.upstreamTroubles?.() ?? new Map(),
+      upstreamProblems: this.#options.upstreamProblems?.() ?? new Map(),
     })
   }
 

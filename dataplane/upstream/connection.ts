@@ -40,7 +40,7 @@ export interface Connection {
   /** The ejected endpoint that the request tries. */
   probed: Endpoint | undefined
   /** Why it will probably fail: the request does not wait long for it. */
-  doubt: Error | undefined
+  expectedError: Error | undefined
   /** Whether it is counted among the outstanding requests of the endpoint. */
   isCounted: boolean
   isValidated: boolean
@@ -82,7 +82,7 @@ const ATTEMPT_MS = 250
  * If the event loop was blocked for a part of that time, the peer may have responded: at least this much must have
  * been observed, as ticks come a little late.
  */
-const TELLING_ATTEMPT_MS = 150
+const CONCLUSIVE_ATTEMPT_MS = 150
 
 export const openConnection = (
   options: ConnectionOptions,
@@ -120,7 +120,7 @@ export const openConnection = (
     method: '',
     connectTimeoutMs: 0,
     probed: undefined,
-    doubt: undefined,
+    expectedError: undefined,
     isCounted: false,
     isValidated: false,
     begunAt: 0,
@@ -155,9 +155,9 @@ const connectSocket =
       const tryNext = (failure: Error): void => {
         const group = groups.shift()
         if (group === undefined || connection.client.isDestroyed)
-          connected(connection.doubt ?? failure, null)
+          connected(connection.expectedError ?? failure, null)
         else {
-          const isLast = groups.length === 0 && connection.doubt === undefined
+          const isLast = groups.length === 0 && connection.expectedError === undefined
           attempt(
             { connection, group, isLast, to, reading, connector, heardMs, events },
             connected,
@@ -196,14 +196,14 @@ const attempt = (
   let isGivenUp = false
   const socket = connector(
     { ...to, ...(port !== undefined && { port: String(port) }) },
-    (...outcome) => {
+    (...result) => {
       clearTimeout(timer)
       if (isGivenUp) return
-      const [failure] = outcome
+      const [failure] = result
       if (failure === null || isOpen) {
         // The peer accepted the connection, but the TLS handshake failed.
         if (failure !== null) events.onAttemptFailed(connection, 'tls', false)
-        connected(...outcome)
+        connected(...result)
       } else onFailed(failure)
     },
     { lookup: lookupOf(group), reading },
@@ -218,7 +218,7 @@ const attempt = (
     events.onAttemptFailed(connection, fault, isSlow)
   }
   const onUnheard = (): void => {
-    if (heardMs() - attemptedMs >= TELLING_ATTEMPT_MS) onAttemptFailed('unreachable')()
+    if (heardMs() - attemptedMs >= CONCLUSIVE_ATTEMPT_MS) onAttemptFailed('unreachable')()
   }
   socket
     ?.on('connectionAttempt', (address: string) => {

@@ -84,7 +84,7 @@ export const withWebSocketOffer = (
 export interface DocumentHeaders {
   readonly list: HeaderList
   /** The first name or value that is not valid in a header. */
-  readonly fault?: string
+  readonly problem?: string
 }
 
 /** How the headers of a document are read. */
@@ -113,15 +113,15 @@ export const fromDocument = (map: ValueMap, reading: DocumentReading): DocumentH
   const headers = toHeaderMap(map)
   const disguised = disguisedNames(headers, reading)
   for (const [name, written] of Object.entries(headers)) {
-    if (!isHeaderName(name)) return { list, fault: `'${name.slice(0, 64)}' is not a header name` }
+    if (!isHeaderName(name)) return { list, problem: `'${name.slice(0, 64)}' is not a header name` }
     const plain = dashed(name)
     if (UNSENT_IN_REQUESTS.has(plain) || disguised.has(name)) continue
     for (const value of textsOf(written, toText)) {
-      if (!takeHeader(budget, value)) return { list, fault: HEADERS_TOO_LARGE }
+      if (!takeHeader(budget, value)) return { list, problem: HEADERS_TOO_LARGE }
       if (!isHeaderValue(value)) {
         return {
           list,
-          fault: `the value of header '${name}' contains a line break or control character`,
+          problem: `the value of header '${name}' contains a line break or control character`,
         }
       }
       const isSuspect = credentials.includes(plain) || isClaim(plain)

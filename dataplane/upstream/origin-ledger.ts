@@ -118,7 +118,7 @@ export class OriginRecord {
     if (blame === 'realm') this.#streaks.onRealmFailure(cause, realm, this.#now())
   }
 
-  troubles(): readonly FailureStreak[] {
+  streaks(): readonly FailureStreak[] {
     return this.#streaks.read(this.#now())
   }
 

@@ -109,7 +109,7 @@ export class OriginPool implements ConnectionEvents {
     connection.method = method
     connection.connectTimeoutMs = connectTimeoutMs
     connection.probed = probed
-    connection.doubt = undefined
+    connection.expectedError = undefined
     connection.begunAt = ejectionCounter.count
     this.assign(connection, endpoint)
     return connection
@@ -230,15 +230,15 @@ export class OriginPool implements ConnectionEvents {
     const probed = this.#options.health.findLastProbe(members)
     const [first] = members
     // They may have changed.
-    if (first !== undefined) addresses.doubt(first)
+    if (first !== undefined) addresses.invalidate(first)
     const gone = addresses.gone && new NotTriedError(addresses.gone.cause)
-    if (probed === undefined) return gone ?? new NotTriedError(this.#lastFault(first))
+    if (probed === undefined) return gone ?? new NotTriedError(this.#whyNotTried(first))
     connection.probed = probed
-    connection.doubt = gone
+    connection.expectedError = gone
     return [probed]
   }
 
-  #lastFault(endpoint: Endpoint | undefined): NotTriedCause {
+  #whyNotTried(endpoint: Endpoint | undefined): NotTriedCause {
     const [ejection] = endpoint === undefined ? [] : this.#options.health.ejectionsOf(endpoint)
     return ejection?.fault === 'connect_timeout' ? 'connect_timeout' : 'refused'
   }
@@ -284,7 +284,7 @@ export class OriginPool implements ConnectionEvents {
     const waitedMs = isSlow ? Infinity : undefined
     if (endpoint.isKnown)
       this.#options.health.report({ endpoint, realm: undefined, fault, begunAt, waitedMs }, set)
-    this.#options.addresses.doubt(endpoint)
+    this.#options.addresses.invalidate(endpoint)
   }
 
   onConnected({ endpoint }: Connection): void {

@@ -217,9 +217,9 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     // The next request must not start while the client is in the middle of this one.
     if (this.#isDispatching) {
       queueMicrotask(() => {
-        this.#tell(error)
+        this.#reject(error)
       })
-    } else this.#tell(error)
+    } else this.#reject(error)
   }
 
   #recordFailure(
@@ -248,7 +248,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     this.#dispatchOn(this.#connection)
   }
 
-  #tell(error: UpstreamError): void {
+  #reject(error: UpstreamError): void {
     this.#limiter?.release(this.#request.from)
     this.#sink.onError(error)
   }

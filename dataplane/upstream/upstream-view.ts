@@ -64,7 +64,7 @@ export interface ViewSources {
 }
 
 /** The bound of all origins together; each has at most 64. */
-const MOST_ADDRESSES_TOLD = 1000
+const MAX_ADDRESSES = 1000
 /** An origin without an address counts, too. */
 const MOST_ORIGINS = 1000
 const MOST_EJECTIONS = 8
@@ -102,7 +102,7 @@ export const viewFailingOrigins = ({ records, nowMs, unixMs }: ViewSources): Ups
 export const boundOrigins = <View extends { readonly addresses: readonly unknown[] }>(
   origins: readonly View[],
 ): { readonly origins: readonly View[]; readonly isTruncated: boolean } => {
-  let left = MOST_ADDRESSES_TOLD
+  let left = MAX_ADDRESSES
   const shown: View[] = []
   for (const view of origins) {
     if (shown.length === MOST_ORIGINS || view.addresses.length > left) break
@@ -139,7 +139,7 @@ const viewOrigin = (
 }
 
 const failingOriginsOf = (record: OriginRecord, { unixMs }: Moment): readonly FailingOriginView[] =>
-  record.troubles().map(({ forMs, ...trouble }) => ({ ...trouble, sinceMs: unixMs - forMs }))
+  record.streaks().map(({ forMs, ...streak }) => ({ ...streak, sinceMs: unixMs - forMs }))
 
 const viewAddress = (
   endpoint: Endpoint,

@@ -9,7 +9,7 @@ import { WORK_AT_LOAD } from '../expression/functions/spend.ts'
 import { evaluator } from '../expression/run.ts'
 import type { LoadBudget } from '../expression/scope.ts'
 import { constant, type PipeArgument, type Root, type Template } from '../expression/template.ts'
-import { FAULT, fold } from '../expression/fold.ts'
+import { INVALID, fold } from '../expression/fold.ts'
 import type { Value } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { Scope } from './scope.ts'
@@ -27,7 +27,7 @@ export const foldInScope = (
   scope: Scope,
   diagnostics: Diagnostics,
 ): Template => {
-  const template = scope.allowance.take(
+  const template = scope.budget.take(
     fold(value, pointer, scope.foldScope, diagnostics.report),
     pointer,
   )
@@ -35,7 +35,7 @@ export const foldInScope = (
   return bindStatusCodes(template, pointer, { codes: scope.statusCodes, budget, diagnostics })
 }
 
-/** The template with all that reads status codes alone evaluated; what fails is reported and `FAULT`. */
+/** The template with all that reads status codes alone evaluated; what fails is reported and `INVALID`. */
 const bindStatusCodes = (template: Template, pointer: string, binding: Binding): Template => {
   if (!someRead(template, isStatusCodes)) return template
   if (!someRead(template, isOther) && !draws(template)) return evaluate(template, pointer, binding)
@@ -79,7 +79,7 @@ const evaluate = (template: Template, pointer: string, binding: Binding): Templa
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
     binding.diagnostics.problem('invalid_expression', pointer, error.message)
-    return FAULT
+    return INVALID
   }
 }
 

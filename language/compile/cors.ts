@@ -3,7 +3,7 @@
 import { oncePer } from '../../base/once.ts'
 import type { CompiledCors } from '../compiled.ts'
 import { METHODS } from '../document.ts'
-import { FAULT } from '../expression/fold.ts'
+import { INVALID } from '../expression/fold.ts'
 import { kindOf } from '../expression/errors.ts'
 import type { Template } from '../expression/template.ts'
 import { isList, isMap, type Value, type ValueMap } from '../expression/value.ts'
@@ -104,7 +104,7 @@ export const compileCors = (
   placed: Placed | undefined,
   diagnostics: Diagnostics,
 ): CompiledCors | undefined => {
-  if (placed === undefined || placed.template === FAULT) return undefined
+  if (placed === undefined || placed.template === INVALID) return undefined
   const { template, pointer } = placed
   if (template.kind !== 'constant') {
     diagnostics.problem('invalid_value', pointer, WAITS)
@@ -120,79 +120,96 @@ export const compileCors = (
     )
     return undefined
   }
-  const { cors, faults } = readCors(value)
-  for (const { keys, code, message } of faults)
+  const { cors, problems } = readCors(value)
+  for (const { keys, code, message } of problems)
     diagnostics.problem(code, keys.reduce<string>(childPointer, pointer), message)
-  return faults.length === 0 ? cors : undefined
+  return problems.length === 0 ? cors : undefined
 }
 
 const WAITS =
   'this must be known when the document is loaded: no expression that reads the request may stand here'
 
-interface Fault {
+interface CorsProblem {
   readonly keys: readonly (string | number)[]
   readonly code: 'invalid_value' | 'invalid_datatype' | 'missing_required_value'
   readonly message: string
 }
 
 /** One object for all operations that inherit it. */
-const readCors = oncePer((map: ValueMap): { cors: CompiledCors; faults: readonly Fault[] } => {
-  const faults: Fault[] = []
-  const fault = (code: Fault['code'], message: string, ...keys: Fault['keys']): void => {
-    faults.push({ keys, code, message })
-  }
-  const list = <T>(name: string, read: (text: string) => T | Refused): readonly T[] | undefined => {
-    const value = ownValue(map, name)
-    if (value === undefined) return undefined
-    if (!isList(value) || value.length > MOST_ITEMS) {
-      fault('invalid_datatype', `expected a list of at most ${MOST_ITEMS} texts`, name)
-      return undefined
+const readCors = oncePer(
+  (map: ValueMap): { cors: CompiledCors; problems: readonly CorsProblem[] } => {
+    const problems: CorsProblem[] = []
+    const report = (
+      code: CorsProblem['code'],
+      message: string,
+      ...keys: CorsProblem['keys']
+    ): void => {
+      problems.push({ keys, code, message })
     }
-    return value.flatMap((item, index) => {
-      if (typeof item !== 'string') {
-        fault('invalid_datatype', `expected a text, got ${kindOf(item)}`, name, index)
-        return []
+    const list = <T>(
+      name: string,
+      read: (text: string) => T | Refused,
+    ): readonly T[] | undefined => {
+      const value = ownValue(map, name)
+      if (value === undefined) return undefined
+      if (!isList(value) || value.length > MOST_ITEMS) {
+        report('invalid_datatype', `expected a list of at most ${MOST_ITEMS} texts`, name)
+        return undefined
       }
-      const found = read(item)
-      if (!(found instanceof Refused)) return [found]
-      fault('invalid_value', found.message, name, index)
-      return []
-    })
-  }
-  const isAny = (name: string): boolean => {
-    const value = ownValue(map, name)
-    return isList(value ?? null) && (value as readonly Value[]).includes('*')
-  }
-  const orAny = <T>(name: string, read: (text: string) => T | Refused): readonly T[] | 'any' => {
-    if (!isAny(name)) return list(name, read) ?? []
-    const value = ownValue(map, name)
-    if (isList(value ?? null) && (value as readonly Value[]).length > 1)
-      fault('invalid_value', "'*' stands alone", name)
-    return 'any'
-  }
-  const credentials = ownValue(map, 'credentials') ?? false
-  if (typeof credentials !== 'boolean')
-    fault('invalid_datatype', `expected true or false, got ${kindOf(credentials)}`, 'credentials')
-  if (credentials === true)
-    for (const name of ['origins', 'exposed_headers'])
-      if (isAny(name))
-        fault('invalid_value', "'*' beside credentials: browsers refuse it, so name them", name)
-  const origins = orAny('origins', readOrigin)
-  if (origins.length === 0) fault('missing_required_value', 'cors needs origins', 'origins')
-  const methods = list('allowed_methods', readMethod)
-  const maxAgeSeconds = ownValue(map, 'max_age_seconds')
-  if (maxAgeSeconds !== undefined && !isSeconds(maxAgeSeconds))
-    fault('invalid_value', `expected a whole number, from 0 to ${MOST_SECONDS}`, 'max_age_seconds')
-  const cors: CompiledCors = {
-    origins,
-    ...(methods !== undefined && { methods }),
-    headers: orAny('allowed_headers', readName),
-    exposed: list('exposed_headers', readName) ?? [],
-    credentials: credentials === true,
-    ...(isSeconds(maxAgeSeconds) && { maxAgeSeconds }),
-  }
-  return { cors, faults }
-})
+      return value.flatMap((item, index) => {
+        if (typeof item !== 'string') {
+          report('invalid_datatype', `expected a text, got ${kindOf(item)}`, name, index)
+          return []
+        }
+        const found = read(item)
+        if (!(found instanceof Refused)) return [found]
+        report('invalid_value', found.message, name, index)
+        return []
+      })
+    }
+    const isAny = (name: string): boolean => {
+      const value = ownValue(map, name)
+      return isList(value ?? null) && (value as readonly Value[]).includes('*')
+    }
+    const orAny = <T>(name: string, read: (text: string) => T | Refused): readonly T[] | 'any' => {
+      if (!isAny(name)) return list(name, read) ?? []
+      const value = ownValue(map, name)
+      if (isList(value ?? null) && (value as readonly Value[]).length > 1)
+        report('invalid_value', "'*' stands alone", name)
+      return 'any'
+    }
+    const credentials = ownValue(map, 'credentials') ?? false
+    if (typeof credentials !== 'boolean')
+      report(
+        'invalid_datatype',
+        `expected true or false, got ${kindOf(credentials)}`,
+        'credentials',
+      )
+    if (credentials === true)
+      for (const name of ['origins', 'exposed_headers'])
+        if (isAny(name))
+          report('invalid_value', "'*' beside credentials: browsers refuse it, so name them", name)
+    const origins = orAny('origins', readOrigin)
+    if (origins.length === 0) report('missing_required_value', 'cors needs origins', 'origins')
+    const methods = list('allowed_methods', readMethod)
+    const maxAgeSeconds = ownValue(map, 'max_age_seconds')
+    if (maxAgeSeconds !== undefined && !isSeconds(maxAgeSeconds))
+      report(
+        'invalid_value',
+        `expected a whole number, from 0 to ${MOST_SECONDS}`,
+        'max_age_seconds',
+      )
+    const cors: CompiledCors = {
+      origins,
+      ...(methods !== undefined && { methods }),
+      headers: orAny('allowed_headers', readName),
+      exposed: list('exposed_headers', readName) ?? [],
+      credentials: credentials === true,
+      ...(isSeconds(maxAgeSeconds) && { maxAgeSeconds }),
+    }
+    return { cors, problems }
+  },
+)
 
 class Refused {
   readonly message: string

@@ -1,12 +1,12 @@
 // Bounds the size that a document may expand to, as inherited or referenced values count each time that they are used. A few
 // hundred kilobytes could otherwise keep a gateway busy for hours, or fill its memory.
 
-import { FAULT, weightOf } from '../expression/fold.ts'
+import { INVALID, weightOf } from '../expression/fold.ts'
 import type { Template } from '../expression/template.ts'
 import type { Diagnostics } from './diagnostics.ts'
 
-export interface Allowance {
-  /** The template; `FAULT` once the budget is used up. */
+export interface ExpansionBudget {
+  /** The template; `INVALID` once the budget is used up. */
   take(template: Template, pointer: string): Template
   /** Call it before a structure of `values` values is built. @returns false: the budget is used up */
   spend(values: number, pointer: string): boolean
@@ -16,7 +16,7 @@ export interface Allowance {
 const MAX_VALUES = 4_000_000
 
 /** For one document. Reports once that the budget is used up. */
-export const createAllowance = (diagnostics: Diagnostics): Allowance => {
+export const createExpansionBudget = (diagnostics: Diagnostics): ExpansionBudget => {
   let left = MAX_VALUES
   const spend = (values: number, pointer: string): boolean => {
     if (left >= 0 && values > left)
@@ -30,6 +30,6 @@ export const createAllowance = (diagnostics: Diagnostics): Allowance => {
   }
   return {
     spend,
-    take: (template, pointer) => (spend(weightOf(template), pointer) ? template : FAULT),
+    take: (template, pointer) => (spend(weightOf(template), pointer) ? template : INVALID),
   }
 }

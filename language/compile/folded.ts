@@ -3,7 +3,7 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { kindOf } from '../expression/errors.ts'
-import { FAULT } from '../expression/fold.ts'
+import { INVALID } from '../expression/fold.ts'
 import { functionNamed } from '../expression/functions/functions.ts'
 import { constant, type MapTemplate, type Template } from '../expression/template.ts'
 import { isList, isMap, type ValueMap } from '../expression/value.ts'
@@ -28,7 +28,7 @@ export const toFoldedMap = (
   pointer: string,
   diagnostics: Diagnostics,
 ): FoldedMap | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   if (template.kind === 'map') return waitingMap(template, pointer)
   const isConstant = template.kind === 'constant'
   if (isConstant && isMap(template.value)) return knownMap(template.value, pointer)
@@ -50,7 +50,7 @@ const waitingMap = ({ entries }: MapTemplate, pointer: string): FoldedMap => ({
   keys: entries.map((entry) => entry[0]),
   get: (key) => {
     const member = entries.find((entry) => entry[0] === key)?.[1]
-    return member === FAULT ? undefined : member
+    return member === INVALID ? undefined : member
   },
 })
 
@@ -66,7 +66,7 @@ export const readInteger = (
   range: IntegerRange,
   diagnostics: Diagnostics,
 ): number | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   if (template.kind !== 'constant') {
     diagnostics.problem(
       'invalid_value',
@@ -124,7 +124,7 @@ export const readText = (
   pointer: string,
   diagnostics: Diagnostics,
 ): string | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   if (template.kind === 'constant' && typeof template.value === 'string') return template.value
   if (template.kind === 'constant')
     diagnostics.problem(
@@ -147,7 +147,7 @@ export const readTextOrWait = (
   pointer: string,
   diagnostics: Diagnostics,
 ): Template | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   const isText =
     template.kind === 'constant'
       ? typeof template.value === 'string'
@@ -180,7 +180,7 @@ export const readTexts = <T extends string>(
   allowed: readonly T[] | undefined,
   diagnostics: Diagnostics,
 ): readonly T[] | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   if (template.kind !== 'constant' || !isList(template.value)) {
     diagnostics.problem('invalid_datatype', pointer, 'expected a list of texts')
     return undefined
@@ -205,7 +205,7 @@ export const readShape = (
   shape: 'map' | 'list',
   diagnostics: Diagnostics,
 ): Template | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   const isKnownWrong =
     template.kind === 'constant'
       ? !(shape === 'map' ? isMap(template.value) : isList(template.value))

@@ -182,11 +182,11 @@ const compileHostHeader = (
   const template = map.get('host_header')
   const value = template && readOneOf(template, pointer, HOST_HEADERS, diagnostics)
   if (value !== 'request') return undefined
-  const fault = map.keys.includes('credential')
+  const message = map.keys.includes('credential')
     ? "the gateway authenticates with a credential at the host of the action, which must see its own name: leave out one of the two, or write 'upstream'"
     : "the document is on '_', so that clients may name any host: write the hosts of the document, or 'upstream'"
   if (map.keys.includes('credential') || hasNamelessHost)
-    diagnostics.problem('invalid_value', pointer, fault)
+    diagnostics.problem('invalid_value', pointer, message)
   return value
 }
 

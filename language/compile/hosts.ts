@@ -2,7 +2,7 @@
 // others at the request. Messages show no values: a variable may have come from a Secret.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import { FAULT } from '../expression/fold.ts'
+import { INVALID } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isList } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -56,7 +56,7 @@ const readItems = (
   pointer: string,
   diagnostics: Diagnostics,
 ): readonly Template[] | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   const items =
     template.kind === 'list'
       ? template.items

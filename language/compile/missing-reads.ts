@@ -172,29 +172,29 @@ export const usualHeader = (name: string): string | undefined => {
 const ERROR_KEYS = 'error_uri message status_code headers body args kwargs details'.split(' ')
 
 const missingInAction = (
-  outcome: string,
+  member: string,
   key: string | undefined,
   phase: Phase,
   { action }: RequestFacts,
 ): string | undefined => {
-  if (outcome !== 'result' && outcome !== 'error')
-    return `action has no ${showKey(outcome)}; it has result (in on_result) and error (in on_error)`
+  if (member !== 'result' && member !== 'error')
+    return `action has no ${showKey(member)}; it has result (in on_result) and error (in on_error)`
   if (phase === 'any') return undefined
-  if (phase !== outcome)
-    return `action.${outcome} is there in on_${outcome} only${phase === 'action' ? ', once the action is done' : ''}`
-  return key === undefined ? undefined : missingInOutcome(outcome, key, action)
+  if (phase !== member)
+    return `action.${member} is there in on_${member} only${phase === 'action' ? ', once the action is done' : ''}`
+  return key === undefined ? undefined : missingInMember(member, key, action)
 }
 
 const REFUSAL_KEYS = 'code status message errors request_id'.split(' ')
 
-const missingInOutcome = (
-  outcome: 'result' | 'error',
+const missingInMember = (
+  member: 'result' | 'error',
   key: string,
   action: ActionType,
 ): string | undefined => {
-  const known = outcome === 'error' ? ERROR_KEYS : resultKeysOf(action)
-  const of = outcome === 'result' ? ` of a ${action} action` : ''
-  return known && missingIn(`action.${outcome}${of}`, key, known)
+  const known = member === 'error' ? ERROR_KEYS : resultKeysOf(action)
+  const of = member === 'result' ? ` of a ${action} action` : ''
+  return known && missingIn(`action.${member}${of}`, key, known)
 }
 
 const missingIn = (what: string, key: string, known: readonly string[]): string | undefined =>

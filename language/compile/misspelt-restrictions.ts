@@ -6,7 +6,7 @@ import type { Template } from '../expression/template.ts'
 import type { Problem } from '../problem.ts'
 import { type GivenPart, misspeltRestrictions } from '../validate/unknown-properties.ts'
 import type { Diagnostics } from './diagnostics.ts'
-import type { Allowance } from './expansion-budget.ts'
+import type { ExpansionBudget } from './expansion-budget.ts'
 import { toPlain } from './plain.ts'
 
 type Known = WeakMap<Template, readonly Problem[]>
@@ -18,7 +18,7 @@ const KNOWN: Readonly<Record<GivenPart, Known>> = {
 }
 
 interface Reporting {
-  readonly allowance: Allowance
+  readonly budget: ExpansionBudget
   readonly diagnostics: Pick<Diagnostics, 'problem'>
 }
 
@@ -27,10 +27,10 @@ export const reportMisspelt = (
   part: GivenPart,
   template: Template,
   pointer: string,
-  { allowance, diagnostics }: Reporting,
+  { budget, diagnostics }: Reporting,
 ): boolean => {
   const known = KNOWN[part].get(template)
-  if (known === undefined && !allowance.spend(weightOf(template), pointer)) return false
+  if (known === undefined && !budget.spend(weightOf(template), pointer)) return false
   const problems = known ?? misspeltRestrictions(part, toPlain(template))
   KNOWN[part].set(template, problems)
   for (const { code, path, message } of problems)

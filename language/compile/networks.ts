@@ -23,7 +23,7 @@ export const readNetworks = (
   for (const [index, text] of texts.entries()) {
     const read = readNetwork(text)
     if ('network' in read) networks.push(read.network)
-    else diagnostics.problem('invalid_value', childPointer(pointer, index), read.fault)
+    else diagnostics.problem('invalid_value', childPointer(pointer, index), read.problem)
   }
   return networks.length < texts.length ? undefined : networks
 }
@@ -34,17 +34,17 @@ const NO_NETWORK = 'expected an address or a CIDR such as 10.0.0.0/8 or 2001:db8
  * IPv4-mapped networks (`::ffff:10.0.0.0/104`) are those of IPv4.
  * @example readNetwork('::FFFF:10.0.0.0/104') // { network: '10.0.0.0/8' }
  */
-const readNetwork = (text: string): { readonly network: string } | { readonly fault: string } => {
+const readNetwork = (text: string): { readonly network: string } | { readonly problem: string } => {
   const [address = '', length, ...rest] = text.split('/')
   const bytes = bytesOf(address)
-  if (bytes === undefined || rest.length > 0) return { fault: NO_NETWORK }
+  if (bytes === undefined || rest.length > 0) return { problem: NO_NETWORK }
   const width = bytes.length * 8
   const bits = length === undefined ? width : /^\d{1,3}$/.test(length) ? Number(length) : -1
-  if (bits < 0 || bits > width) return { fault: NO_NETWORK }
+  if (bits < 0 || bits > width) return { problem: NO_NETWORK }
   const masked = bytes.map((byte, at) => byte & maskOfByte(bits - at * 8))
   const network = toNetwork(masked, bits)
   if (bytes.some((byte, at) => byte !== masked[at]))
-    return { fault: `the address has bits beyond the first ${bits}: did you mean ${network}?` }
+    return { problem: `the address has bits beyond the first ${bits}: did you mean ${network}?` }
   return { network }
 }
 

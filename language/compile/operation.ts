@@ -13,7 +13,7 @@ import type { CompiledOperation, OperationParts } from '../compiled.ts'
 import type { CompiledResponse } from '../compiled-response.ts'
 import type { Method } from '../document.ts'
 import type { RealmFacts } from '../environment.ts'
-import { FAULT } from '../expression/fold.ts'
+import { INVALID } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Value } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -54,7 +54,8 @@ export const compileOperation = (
 ): CompiledOperation | undefined => {
   const { scope, diagnostics } = deps
   const template = foldInScope(raw, pointer, scope, diagnostics)
-  if (typeof raw === 'string' && template !== FAULT) validateGiven(template, method, pointer, deps)
+  if (typeof raw === 'string' && template !== INVALID)
+    validateGiven(template, method, pointer, deps)
   const map = toFoldedMap(template, pointer, diagnostics)
   if (map === undefined) return undefined
   const actionMap = requiredMap(map, 'action', diagnostics)
@@ -130,12 +131,12 @@ const validateGiven = (
   template: Template,
   method: Method,
   pointer: string,
-  { scope: { allowance }, diagnostics }: PathDeps,
+  { scope: { budget }, diagnostics }: PathDeps,
 ): void => {
   const part = method === 'options' ? 'optionsOperation' : 'operation'
   for (const { code, path, message } of validatePart(part, toPlain(template), pointer))
     diagnostics.problem(code, path, message)
-  reportMisspelt(part, template, pointer, { allowance, diagnostics })
+  reportMisspelt(part, template, pointer, { budget, diagnostics })
 }
 
 const requiredMap = (

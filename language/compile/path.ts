@@ -13,7 +13,7 @@ import { ANONYMOUS, type CompiledSecurity } from './security.ts'
 import { compileSecurity } from './security-list.ts'
 import type { CompiledOperation, CompiledPath } from '../compiled.ts'
 import { type Method, METHODS } from '../document.ts'
-import { FAULT, fold } from '../expression/fold.ts'
+import { INVALID, fold } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
@@ -146,7 +146,7 @@ const bindingsOf = (
 /** `variables` and `defaults` of a path may each be one expression that yields the map. */
 const createPathScope = (raw: ValueMap, pointer: string, version: VersionDeps): Scope => {
   const { scope, diagnostics } = version
-  const { allowance } = scope
+  const { budget } = scope
   const written = (key: InheritedMap): Value | undefined => ownValue(raw, key)
   const give = (key: InheritedMap): Template | undefined => {
     const value = written(key)
@@ -154,9 +154,9 @@ const createPathScope = (raw: ValueMap, pointer: string, version: VersionDeps): 
     const place = childPointer(pointer, key)
     const template = fold(value, place, scope.foldScope, diagnostics.report)
     if (toFoldedMap(template, place, diagnostics) === undefined) return undefined
-    const taken = allowance.take(template, place)
-    if (key === 'variables' || taken === FAULT) return taken
-    return reportMisspelt(key, template, place, { allowance, diagnostics }) ? template : FAULT
+    const taken = budget.take(template, place)
+    if (key === 'variables' || taken === INVALID) return taken
+    return reportMisspelt(key, template, place, { budget, diagnostics }) ? template : INVALID
   }
   const variables = written('variables')
   const defaults = written('defaults')

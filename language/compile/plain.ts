@@ -1,7 +1,7 @@
 // Converts a folded template to a plain value, in which everything that depends on the request, or has a problem, is a text
 // that contains `{{`.
 
-import { FAULT } from '../expression/fold.ts'
+import { INVALID } from '../expression/fold.ts'
 import type { Template } from '../expression/template.ts'
 import { setOwn, type Value } from '../expression/value.ts'
 
@@ -10,7 +10,7 @@ const WAITS = '{{…}}'
 /** @example toPlain({ kind: 'read', root: 'request', keys: ['body'] }) // '{{…}}' */
 export const toPlain = (template: Template): Value => {
   // Its problem has been reported.
-  if (template === FAULT) return WAITS
+  if (template === INVALID) return WAITS
   switch (template.kind) {
     case 'constant':
       return template.value

@@ -2,10 +2,10 @@
 // level folds its own entries, in the order of their dependencies, over its parent's folded ones; nothing above is ever
 // re-bound.
 
-import { type Allowance, createAllowance } from './expansion-budget.ts'
+import { type ExpansionBudget, createExpansionBudget } from './expansion-budget.ts'
 import type { StatusCodes } from '../compiled.ts'
 import { boundMessage } from '../expression/errors.ts'
-import { FAULT, type FoldScope, fold, type LoadRoot, type Report } from '../expression/fold.ts'
+import { INVALID, type FoldScope, fold, type LoadRoot, type Report } from '../expression/fold.ts'
 import { readAsHeaders } from '../expression/header-templates.ts'
 import type { LoadBudget, Met } from '../expression/scope.ts'
 import type { ReadTemplate, Template } from '../expression/template.ts'
@@ -23,7 +23,7 @@ export interface Scope {
   /** Merged: this level's entry, else the nearest ancestor's. */
   readonly default: (name: string) => Placed | undefined
   /** Of the whole document. */
-  readonly allowance: Allowance
+  readonly budget: ExpansionBudget
 }
 
 /**
@@ -36,8 +36,8 @@ export const createScope = (
   diagnostics: Diagnostics,
 ): Scope => {
   const entries = entriesOf(level)
-  const allowance = parent?.allowance ?? createAllowance(diagnostics)
-  const foldScope = new LevelFold(entries, parent?.foldScope, { diagnostics, allowance })
+  const budget = parent?.budget ?? createExpansionBudget(diagnostics)
+  const foldScope = new LevelFold(entries, parent?.foldScope, { diagnostics, budget })
   settleAll(entries.keys(), foldScope)
   const defaults = placedDefaults(entries, foldScope)
   const inherited = parent?.default ?? (() => undefined)
@@ -45,12 +45,12 @@ export const createScope = (
     const placed = defaults.get(name)
     if (placed === undefined) return inherited(name)
     const { template, pointer } = placed
-    return allowance.take(template, pointer) === template ? placed : { template: FAULT, pointer }
+    return budget.take(template, pointer) === template ? placed : { template: INVALID, pointer }
   }
   return {
     foldScope,
-    allowance,
-    statusCodes: mergeStatusCodes(entries, parent, foldScope, { diagnostics, allowance }),
+    budget: budget,
+    statusCodes: mergeStatusCodes(entries, parent, foldScope, { diagnostics, budget }),
     default: defaults.size === 0 ? inherited : nearest,
   }
 }
@@ -71,7 +71,7 @@ const LOAD_BUDGET_BYTES = 1024 * 1024
 
 interface ScopeDeps {
   readonly diagnostics: Diagnostics
-  readonly allowance: Allowance
+  readonly budget: ExpansionBudget
 }
 
 /** The names of one level, over those of its parent. Complete once all its entries have been resolved. */
@@ -133,9 +133,9 @@ class LevelFold implements FoldScope {
     return template
   }
 
-  /** Of an entry that exists; `FAULT` when it is faulty. */
+  /** Of an entry that exists; `INVALID` when it is faulty. */
   settled({ label }: Entry): Template {
-    return this.#settled.get(label) ?? FAULT
+    return this.#settled.get(label) ?? INVALID
   }
 
   isSettled(label: string): boolean {
@@ -166,7 +166,7 @@ class LevelFold implements FoldScope {
       `${chain.join(' → ')}: these need each other in a circle; give one of them a value of its own`,
     )
     this.#deps.diagnostics.report({ code: 'invalid_expression', path: pointer, message })
-    for (const label of chain) this.#settled.set(label, FAULT)
+    for (const label of chain) this.#settled.set(label, INVALID)
   }
 
   #fold({ source, pointer }: Entry, report: Report): Template {
@@ -182,17 +182,17 @@ class LevelFold implements FoldScope {
         : undefined
     const known = above ?? this.#settled.get(label)
     if (known === undefined) this.#lacks.add(label)
-    const template = known ?? FAULT
+    const template = known ?? INVALID
     return group === 'defaults' && name === 'headers' ? readAsHeaders(template) : template
   }
 
   #merge(root: Exclude<LoadRoot, 'status_codes'>, own: readonly Entry[]): Template {
     const above = this.#inherited?.whole(root)
-    if (above === FAULT) return FAULT
+    if (above === INVALID) return INVALID
     const members = new Map(above === undefined ? [] : membersOf(above))
     for (const entry of own) members.set(entry.name, this.#readOwn(entry))
-    const isFaulty = own.some(({ name }) => members.get(name) === FAULT)
-    if (isFaulty || !this.#deps.allowance.spend(members.size, own[0]?.pointer ?? '')) return FAULT
+    const isFaulty = own.some(({ name }) => members.get(name) === INVALID)
+    if (isFaulty || !this.#deps.budget.spend(members.size, own[0]?.pointer ?? '')) return INVALID
     return toMapTemplate(members)
   }
 }
@@ -201,19 +201,19 @@ const mergeStatusCodes = (
   entries: ReadonlyMap<string, Entry>,
   parent: Scope | undefined,
   foldScope: LevelFold,
-  { diagnostics, allowance }: ScopeDeps,
+  { diagnostics, budget }: ScopeDeps,
 ): StatusCodes => {
   const inherited = parent?.statusCodes ?? STATUS_CODES
   const own = [...entries.values()].filter(({ group }) => group === 'status_codes')
   const [first] = own
   if (first === undefined) return inherited
   const size = Object.keys(inherited).length + own.length
-  if (!allowance.spend(size, first.pointer)) return inherited
+  if (!budget.spend(size, first.pointer)) return inherited
   const merged: Record<string, number> = { ...inherited }
   for (const entry of own) {
     const { name, pointer } = entry
     const template = foldScope.settled(entry)
-    if (template === FAULT) continue
+    if (template === INVALID) continue
     const status = template.kind === 'constant' ? toStatus(template.value) : undefined
     if (status === undefined)
       diagnostics.problem(

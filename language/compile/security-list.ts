@@ -3,7 +3,7 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import type { RealmFacts } from '../environment.ts'
-import { FAULT } from '../expression/fold.ts'
+import { INVALID } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isList } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -54,7 +54,7 @@ export const compileSecurity = (
 
 /** undefined: no list. */
 const itemsOf = (template: Template): readonly Template[] | undefined => {
-  if (template === FAULT) return undefined
+  if (template === INVALID) return undefined
   if (template.kind === 'list') return template.items
   return template.kind === 'constant' && isList(template.value)
     ? template.value.map(constant)

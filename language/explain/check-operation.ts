@@ -22,13 +22,13 @@ import {
   rateEventStream,
 } from '../routes/negotiate.ts'
 import { findCredentials } from '../request-credentials.ts'
-import type { Check, Verdict } from './explanation.ts'
+import type { Check, ExplainedResult } from './explanation.ts'
 import { headerOf, type ReadRequest } from './read-request.ts'
 
 interface Checked {
   readonly check: Check
   /** undefined: the next step follows. */
-  readonly verdict?: Verdict
+  readonly verdict?: ExplainedResult
 }
 
 /** No credentials are verified: only whether there are any of the kind that is asked for. */

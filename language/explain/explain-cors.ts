@@ -5,13 +5,13 @@ import { isOneOf } from '../routes/origin.ts'
 import { isList, isMap, type Value } from '../expression/value.ts'
 import { headerOf, type ReadRequest } from './read-request.ts'
 
-export interface AskedPreflight {
+export interface Preflight {
   readonly origin: string
   readonly method: string
 }
 
 /** undefined: the request is no preflight. */
-export const preflightIn = (request: ReadRequest): AskedPreflight | undefined => {
+export const preflightIn = (request: ReadRequest): Preflight | undefined => {
   const origin = headerOf(request, 'origin')
   const method = headerOf(request, 'access-control-request-method')
   return request.method === 'OPTIONS' && origin !== undefined && method !== undefined
@@ -22,7 +22,7 @@ export const preflightIn = (request: ReadRequest): AskedPreflight | undefined =>
 /** @param allow the methods of the path */
 export const preflightText = (
   { origins, methods = [] }: CompiledCors,
-  { origin, method }: AskedPreflight,
+  { origin, method }: Preflight,
   allow: string,
 ): string => {
   const allowed = methods.length > 0 ? methods.join(', ') : allow

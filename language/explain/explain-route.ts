@@ -26,7 +26,13 @@ import { writeHostPattern, writePathPattern } from '../router/write-pattern.ts'
 import { isKeysPath, KEYS_METHODS, KEYS_PATH } from '../routes/keys-path.ts'
 import { checkBody, checkCredentials, checkResponseType, checkSite } from './check-operation.ts'
 import { preflightIn, preflightText } from './explain-cors.ts'
-import type { Check, RouteExplanation, RouteTaken, TriedHost, Verdict } from './explanation.ts'
+import type {
+  Check,
+  RouteExplanation,
+  RouteTaken,
+  TriedHost,
+  ExplainedResult,
+} from './explanation.ts'
 import { headerOf, type ReadRequest } from './read-request.ts'
 import { endpointText } from './list-routes.ts'
 
@@ -124,10 +130,10 @@ const missMessage = (tried: readonly TriedHost[]): string =>
 const rejected = (
   tried: readonly TriedHost[],
   checks: readonly Check[],
-  verdict: Omit<Extract<Verdict, { readonly outcome: 'rejected' }>, 'outcome'>,
+  verdict: Omit<Extract<ExplainedResult, { readonly outcome: 'rejected' }>, 'outcome'>,
 ): Found => ({ tried, route: null, checks, verdict: { outcome: 'rejected', ...verdict } })
 
-const served = (message: string, status: number | null = null): Verdict => ({
+const served = (message: string, status: number | null = null): ExplainedResult => ({
   outcome: 'served',
   status,
   message,
@@ -142,10 +148,10 @@ const keysRoute = ({ method }: ReadRequest): Found => {
       checks: [],
       verdict: served('Every gateway serves its public keys here'),
     }
-  return { ...rejected([], [], methodFault(KEYS_METHODS.join(', '))), route }
+  return { ...rejected([], [], methodError(KEYS_METHODS.join(', '))), route }
 }
 
-const methodFault = (allow: string) =>
+const methodError = (allow: string) =>
   ({
     status: 405,
     code: 'svc.error.method_not_allowed',
@@ -195,7 +201,7 @@ const webSocketRoute = (webSocket: ExplainedWebSocket): RouteTaken => ({
 const relayed = (request: ReadRequest, webSocket: OpenWebSocket<ExplainedWebSocket>): Found => {
   const route = webSocketRoute(webSocket)
   if (!webSocket.schemes.includes(request.scheme))
-    return { ...rejected([], [], schemeFault(webSocket.schemes.join(' and '))), route }
+    return { ...rejected([], [], schemeError(webSocket.schemes.join(' and '))), route }
   const { check, verdict } = checkCredentials(request, webSocket.security, webSocket.version)
   return {
     tried: [],
@@ -207,7 +213,7 @@ const relayed = (request: ReadRequest, webSocket: OpenWebSocket<ExplainedWebSock
   }
 }
 
-const schemeFault = (schemes: string) =>
+const schemeError = (schemes: string) =>
   ({
     ...NOT_FOUND,
     message: `Nothing is served here over this scheme: this path is served over ${schemes}`,
@@ -246,10 +252,10 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
           checks: [],
           verdict: served('The gateway redirects to the same URL over https', 308),
         }
-      return { ...rejected(tried, [], schemeFault(schemesOf(matched))), route: place }
+      return { ...rejected(tried, [], schemeError(schemesOf(matched))), route: place }
     case 'method':
       return {
-        ...rejected(tried, [schemeCheck(scheme)], methodFault(methods)),
+        ...rejected(tried, [schemeCheck(scheme)], methodError(methods)),
         route: place,
       }
     case 'OPTIONS':
@@ -268,11 +274,15 @@ const preflightMessage = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   matched: Match<P | E>,
   methods: string,
 ): string | undefined => {
-  const asked = preflightIn(request)
-  if (asked === undefined) return undefined
-  const wanted = selectRoute<ExplainedSlot, P, E>(matched, request.scheme, toMethod(asked.method))
+  const preflight = preflightIn(request)
+  if (preflight === undefined) return undefined
+  const wanted = selectRoute<ExplainedSlot, P, E>(
+    matched,
+    request.scheme,
+    toMethod(preflight.method),
+  )
   const cors = wanted.kind === 'operation' ? wanted.slot.load().cors : undefined
-  return cors && preflightText(cors, asked, methods)
+  return cors && preflightText(cors, preflight, methods)
 }
 
 /** The OPTIONS that the gateway answers itself. */
@@ -354,7 +364,9 @@ const operationRoute = (
   return { tried, route, checks: [...checks, check], verdict }
 }
 
-const checkUpgrade = (isTaken: boolean): { readonly check: Check; readonly verdict: Verdict } =>
+const checkUpgrade = (
+  isTaken: boolean,
+): { readonly check: Check; readonly verdict: ExplainedResult } =>
   isTaken
     ? {
         check: { name: 'upgrade', result: 'unknown', message: 'upgrade has websocket' },
@@ -388,7 +400,7 @@ interface Subject {
 /** In the order of the gateway. */
 const STEPS: readonly ((subject: Subject) => {
   readonly check: Check
-  readonly verdict?: Verdict
+  readonly verdict?: ExplainedResult
 })[] = [
   ({ request, operation, method, version }) => {
     const security = securityOfMethod(method, operation.security)

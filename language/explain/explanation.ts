@@ -37,7 +37,7 @@ export interface Check {
   readonly message: string
 }
 
-export type Verdict =
+export type ExplainedResult =
   /** As far as is known before the action; `status` null: the action decides. */
   | { readonly outcome: 'served'; readonly status: number | null; readonly message: string }
   | {
@@ -62,7 +62,7 @@ export interface RouteExplanation {
   readonly tried: readonly TriedHost[]
   readonly route: RouteTaken | null
   readonly checks: readonly Check[]
-  readonly verdict: Verdict
+  readonly verdict: ExplainedResult
 }
 
 /** A version that would match if it were active. */

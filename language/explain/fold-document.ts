@@ -66,9 +66,9 @@ export const foldDocument = (
   withheld: readonly string[],
   bounds: CompileBounds = {},
 ): Folding => {
-  const outcome = compile(document, { realm: () => ANY_REALM, withheld }, bounds)
-  if ('problems' in outcome) return { problems: outcome.problems }
-  const { compiled } = outcome
+  const compilation = compile(document, { realm: () => ANY_REALM, withheld }, bounds)
+  if ('problems' in compilation) return { problems: compilation.problems }
+  const { compiled } = compilation
   const write = createTemplateWriter(MAX_CHARACTERS)
   const versions = compiled.versions.map((version) => foldVersion(version, write))
   return { folded: { ...compiled, versions }, compiled }

@@ -36,20 +36,20 @@ const MAX_HEADER_CHARACTERS = 16_384
 
 /** @example readRequest({ method: 'GET', url: 'https://api.acme.com/users', headers: [] }) */
 export const readRequest = ({ method, url, headers: lines }: ExplainRequest): RequestReading => {
-  const unfit = faultOfText(method, url)
-  if (unfit !== undefined) return fault(unfit)
+  const unfit = textError(method, url)
+  if (unfit !== undefined) return error(unfit)
   const headers = readHeaders(lines)
-  if (typeof headers === 'string') return fault(headers)
+  if (typeof headers === 'string') return error(headers)
   const target = readTarget(url.replace(/#.*$/s, ''))
   if (typeof target === 'string')
-    return fault('the URL must begin with http:// or https://, or be a path with a Host header')
+    return error('the URL must begin with http:// or https://, or be a path with a Host header')
   const hosts = headers.get('host') ?? []
-  if (hosts.length > 1) return fault('there are two Host headers')
+  if (hosts.length > 1) return error('there are two Host headers')
   const host = hosts[0] ?? target.authority
-  if (host === undefined) return fault('a path alone needs its host: give -H "Host: api.acme.com"')
+  if (host === undefined) return error('a path alone needs its host: give -H "Host: api.acme.com"')
   const authority = host.includes('@') ? undefined : parseAuthority(host)
   if (authority === undefined || authority.host === '')
-    return fault('the host of the URL is not valid: a name or an address, with or without a port')
+    return error('the host of the URL is not valid: a name or an address, with or without a port')
   return {
     request: {
       method,
@@ -62,7 +62,7 @@ export const readRequest = ({ method, url, headers: lines }: ExplainRequest): Re
   }
 }
 
-const faultOfText = (method: string, url: string): string | undefined => {
+const textError = (method: string, url: string): string | undefined => {
   if (!isHeaderName(method) || method.length > 32)
     return 'the method is not a token such as GET, of at most 32 characters'
   if (url.length > MAX_URL_CHARACTERS)
@@ -72,7 +72,7 @@ const faultOfText = (method: string, url: string): string | undefined => {
     : 'the URL may hold no blanks and no characters outside ASCII: percent-encode them'
 }
 
-const fault = (words: string): RequestReading => ({ error: words })
+const error = (words: string): RequestReading => ({ error: words })
 
 const readHeaders = (lines: readonly string[]): ReadonlyMap<string, readonly string[]> | string => {
   if (lines.length > MAX_HEADERS) return `there are more than ${MAX_HEADERS} headers`

@@ -9,7 +9,7 @@ import type { ExpressionFunction } from './functions/functions.ts'
 import { refuseTag } from './resolve.ts'
 import { isHeaderMap, rememberAsHeaders, toHeaderMap } from './header-map.ts'
 import { entryOf, isKnownAsHeaders } from './header-templates.ts'
-import { FAULT, isKnown } from './scope.ts'
+import { INVALID, isKnown } from './scope.ts'
 import type { Site } from './site.ts'
 import {
   constant,
@@ -37,7 +37,7 @@ export const applyCalls = (
   for (const [index, call] of calls.entries()) {
     const next = applyCall(current, call, tag, site)
     if (next === undefined) return pipe(current, calls.slice(index), tag.source)
-    if (next === FAULT) return FAULT
+    if (next === INVALID) return INVALID
     current = next
   }
   return current
@@ -85,7 +85,7 @@ const applyToValue = (
   const { budget } = site.scope
   const host: Host = { budget: budget.left, work: budget.work ?? WORK_AT_LOAD }
   // One of the two is exceeded and that has been reported: once is enough.
-  if (isSpent(host)) return FAULT
+  if (isSpent(host)) return INVALID
   try {
     const result = definition.apply(value, values, host)
     if (definition.level === 0) noteAsHeaders(result, { definition, args, value, values })

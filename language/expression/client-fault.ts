@@ -10,9 +10,9 @@ import type { PipeArgument, PipeTemplate, ReadTemplate, Template } from './templ
  * not choose.
  * @example
  * const template = { kind: 'read', root: 'request', keys: ['body', 'sku'] }
- * clientFaultOf({ template, isMissing: true }) // 'request.body.sku is missing'
+ * clientErrorOf({ template, isMissing: true }) // 'request.body.sku is missing'
  */
-export const clientFaultOf = ({ template, isMissing }: FailingPlace): string | undefined => {
+export const clientErrorOf = ({ template, isMissing }: FailingPlace): string | undefined => {
   const members = new Set<string>()
   if (template === undefined || !collectMembers(template, members) || members.size === 0)
     return undefined

@@ -11,7 +11,7 @@ const SHOWN_KEY = 80
 const SHOWN_TEXT = 32
 
 /**
- * An expression that can't be evaluated for this request (behaviour §1): 500 with this code, unless `clientFaultOf` its
+ * An expression that can't be evaluated for this request (behaviour §1): 500 with this code, unless `clientErrorOf` its
  * place says that the client is to blame.
  * @example new ExpressionError("{{request.body.nope}}: there is no key 'nope' in request.body")
  */

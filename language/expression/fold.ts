@@ -6,13 +6,13 @@ import { boundMessage, showSource } from './errors.ts'
 import { isFree } from './free.ts'
 import { isExpression, parse, type Parsed } from './syntax/parse.ts'
 import { planAst } from './plan.ts'
-import { FAULT, type FoldScope, isKnown, type Met, type Report } from './scope.ts'
+import { INVALID, type FoldScope, isKnown, type Met, type Report } from './scope.ts'
 import type { Site } from './site.ts'
 import { constant, type MapTemplate, type Template } from './template.ts'
 import { isList, setOwn, type Value, type ValueMap } from './value.ts'
 import { sizeOf } from './weight.ts'
 
-export { FAULT, type FoldScope, type LoadRoot, type Report } from './scope.ts'
+export { INVALID, type FoldScope, type LoadRoot, type Report } from './scope.ts'
 export { weightOf } from './weight.ts'
 
 /** What references may add to one value of a document, what is shared counted each time. */
@@ -22,7 +22,7 @@ const MAX_SOURCE_BYTES = 64 * 1024
 
 /**
  * Walks maps and lists; keys are never expressions. A value without expressions keeps its identity; a faulty leaf
- * becomes `FAULT`, and folding goes on.
+ * becomes `INVALID`, and folding goes on.
  * @param pointer RFC 6901, of `value` in the document
  * @example fold({ n: '{{variables.foo}}' }, '/body', scope, report) // constant({ n: 100 })
  */
@@ -42,10 +42,10 @@ const createWalk = (pointer: string, scope: FoldScope, report: Report): Walk => 
   const keys: (string | number)[] = []
   const place = (): string =>
     keys.reduce<string>((parent, key) => childPointer(parent, key), pointer)
-  const refuse = (message: string, offset?: number): typeof FAULT => {
+  const refuse = (message: string, offset?: number): typeof INVALID => {
     const problem = { path: place(), message: boundMessage(message) }
     report({ code: 'invalid_expression', ...problem, ...(offset !== undefined && { offset }) })
-    return FAULT
+    return INVALID
   }
   const remark = (message: string, offset: number): void => {
     scope.remark?.(place(), boundMessage(message), offset)
@@ -114,7 +114,7 @@ const knownMap = (entries: readonly Entry[]): Template | undefined => {
 
 const foldExpression = (source: string, walk: Walk): Template => {
   const met = meet(source, walk)
-  if (met === undefined) return FAULT
+  if (met === undefined) return INVALID
   const { ast, template = planAst(ast, walk), remark } = met
   if (remark !== undefined) walk.remark(`${showSource(source)}: ${remark.message}`, remark.offset)
   const isReference = ast.kind === 'tag' && ast.calls.length === 0
@@ -131,7 +131,7 @@ const meet = (source: string, walk: Walk): Met | undefined => {
   const { ast, remark } = parsed
   const template = isFree(ast) ? planAst(ast, walk) : undefined
   const now = { ast, template, remark }
-  if (template !== FAULT) met?.set(source, now)
+  if (template !== INVALID) met?.set(source, now)
   return now
 }
 
@@ -156,7 +156,7 @@ const weighed = (template: Template, source: string, walk: Walk): Template => {
   const isFirst = walk.added <= MAX_WEIGHT
   walk.added += weight
   if (walk.added > MAX_WEIGHT) {
-    if (!isFirst) return FAULT
+    if (!isFirst) return INVALID
     return walk.refuse(`${showSource(source)}: expands to more than ${MAX_WEIGHT} values`)
   }
   return depth + walk.keys.length > MAX_DEPTH

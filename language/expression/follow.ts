@@ -5,7 +5,7 @@ import { entryOf } from './header-templates.ts'
 import { explainMissing, explainStep, lookup } from './lookup.ts'
 import { STEP } from './functions/functions.ts'
 import type { TagAst } from './syntax/ast.ts'
-import { FAULT } from './scope.ts'
+import { INVALID } from './scope.ts'
 import { constant, type ReadTemplate, type Root, type Template } from './template.ts'
 
 /** A template, or why there is none; `left` is how many keys were left, the missing one among them. */
@@ -20,7 +20,7 @@ export const follow = (
   tag: TagAst,
 ): Followed => {
   const [key, ...rest] = keys
-  if (key === undefined || template === FAULT) return template
+  if (key === undefined || template === INVALID) return template
   switch (template.kind) {
     case 'constant':
       return followValue(template, keys, name)
@@ -43,11 +43,11 @@ export const follow = (
 
 /** `arguments` and `arguments_kw` of a result or error are spellings of `args` and `kwargs`. */
 export const readTemplate = (root: Root, keys: readonly string[]): ReadTemplate => {
-  const isOutcome = root === 'action' && (keys[0] === 'result' || keys[0] === 'error')
-  if (!isOutcome || keys.length < 2) return { kind: 'read', root, keys }
-  const [outcome, second, ...rest] = keys as [string, string, ...string[]]
+  const isOfAction = root === 'action' && (keys[0] === 'result' || keys[0] === 'error')
+  if (!isOfAction || keys.length < 2) return { kind: 'read', root, keys }
+  const [member, second, ...rest] = keys as [string, string, ...string[]]
   const name = second === 'arguments' ? 'args' : second === 'arguments_kw' ? 'kwargs' : second
-  return { kind: 'read', root, keys: [outcome, name, ...rest] }
+  return { kind: 'read', root, keys: [member, name, ...rest] }
 }
 
 const followValue = (

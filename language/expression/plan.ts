@@ -13,7 +13,7 @@ import {
 } from './functions/functions.ts'
 import { toText } from './render.ts'
 import { refuseTag, resolvePath } from './resolve.ts'
-import { FAULT, isKnown } from './scope.ts'
+import { INVALID, isKnown } from './scope.ts'
 import type { Site } from './site.ts'
 import { bytesOfText, LIMITS } from './functions/spend.ts'
 import { constant, type PipeArgument, type Template } from './template.ts'
@@ -35,20 +35,20 @@ const planTag = (tag: TagAst, site: Site): Template => {
   if (tag.calls.length === 0) return input
   const calls = tag.calls.map((call) => planCall(call, tag, site))
   const isSound = calls.every((call) => call !== undefined)
-  return isSound && input !== FAULT ? applyCalls(input, calls, tag, site) : FAULT
+  return isSound && input !== INVALID ? applyCalls(input, calls, tag, site) : INVALID
 }
 
 /** Undefined: it is faulty, and that is reported. */
 const planCall = (call: CallAst, tag: TagAst, site: Site): PlannedCall | undefined => {
   const definition = functionNamed(call.name)
   const reason =
-    definition === undefined ? unknownFunction(call.name) : faultOfArguments(definition, call.args)
+    definition === undefined ? unknownFunction(call.name) : argumentsProblem(definition, call.args)
   if (definition === undefined || reason !== undefined) {
     refuseTag(tag, site, reason ?? '', call.offset)
     return undefined
   }
   const args = call.args.map((arg) => planArgument(arg, definition, site))
-  if (args.includes(FAULT)) return undefined
+  if (args.includes(INVALID)) return undefined
   const unsuitable = unsuitableArguments(definition, args)
   if (unsuitable === undefined) return { definition, args, offset: call.offset }
   refuseTag(tag, site, unsuitable, call.offset)
@@ -75,7 +75,7 @@ const unknownFunction = (name: string): string => {
   return `there is no function ${showKey(name)}${hint}; there are ${functionNames().join(', ')}`
 }
 
-const faultOfArguments = (
+const argumentsProblem = (
   { name, least, most, form, written }: ExpressionFunction,
   args: readonly ArgumentAst[],
 ): string | undefined => {
@@ -110,7 +110,7 @@ const planItem = (item: Exclude<ArgumentAst, BracketsAst>, site: Site): Template
 
 const planBrackets = (brackets: BracketsAst, site: Site): Template => {
   const items = brackets.items.map((item) => planItem(item, site))
-  if (items.includes(FAULT)) return FAULT
+  if (items.includes(INVALID)) return INVALID
   return items.every(isKnown) ? constant(items.map((item) => item.value)) : { kind: 'list', items }
 }
 
@@ -121,14 +121,14 @@ const planText = (ast: TextAst, site: Site): Template => {
   for (const part of ast.parts) {
     const piece = typeof part === 'string' ? part : planInsert(part, site)
     if (typeof piece === 'string') literal += piece
-    else if (piece === FAULT) isFaulty = true
+    else if (piece === INVALID) isFaulty = true
     else {
       if (literal !== '') parts.push(literal)
       parts.push(piece)
       literal = ''
     }
   }
-  if (isFaulty) return FAULT
+  if (isFaulty) return INVALID
   if (parts.length === 0) return constant(literal)
   if (literal !== '') parts.push(literal)
   return { kind: 'text', parts }
@@ -143,7 +143,7 @@ const planInsert = (tag: TagAst, site: Site): string | Template => {
 const insertKnown = (value: Value, tag: TagAst, site: Site): string | Template => {
   const { budget } = site.scope
   // The budget is exceeded and that has been reported: once is enough.
-  if (budget.left < 0) return FAULT
+  if (budget.left < 0) return INVALID
   const text = toText(value)
   budget.left -= bytesOfText(text)
   return budget.left < 0 ? refuseTag(tag, site, `the text is too large: ${LIMITS}`) : text

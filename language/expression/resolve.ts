@@ -6,7 +6,7 @@ import type { TagAst } from './syntax/ast.ts'
 import { keyOffset } from './syntax/key-offset.ts'
 import { showKey, showSource } from './errors.ts'
 import { follow, readTemplate } from './follow.ts'
-import { FAULT, type LoadRoot } from './scope.ts'
+import { INVALID, type LoadRoot } from './scope.ts'
 import type { Site } from './site.ts'
 import type { Root, Template } from './template.ts'
 
@@ -25,7 +25,7 @@ export const refuseTag = (
   site: Site,
   reason: string,
   at = offset,
-): typeof FAULT => site.refuse(`${showSource(source)}: ${reason}`, at)
+): typeof INVALID => site.refuse(`${showSource(source)}: ${reason}`, at)
 
 /** Status codes are read from the scope, which may let them wait. */
 const WAITING = {
@@ -74,7 +74,7 @@ const resolveKnown = (root: LoadRoot, tag: TagAst, site: Site): Template => {
     const hint = hintFor(name, root, site)
     return refuseKey(tag, 1, site, `there is no key ${showKey(name)} in ${root}${hint}`)
   }
-  if (template === FAULT) return FAULT
+  if (template === INVALID) return INVALID
   const followed = follow(template, rest, `${root}.${name}`, tag)
   return followed.kind === 'missing'
     ? refuseKey(tag, tag.keys.length + 1 - followed.left, site, followed.reason)
@@ -91,5 +91,5 @@ const hintFor = (name: string, root: LoadRoot, { scope }: Site): string => {
 }
 
 /** @param index of the key that is wrong, where the root is 0 */
-const refuseKey = (tag: TagAst, index: number, site: Site, reason: string): typeof FAULT =>
+const refuseKey = (tag: TagAst, index: number, site: Site, reason: string): typeof INVALID =>
   refuseTag(tag, site, reason, keyOffset(tag, index))

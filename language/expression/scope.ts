@@ -19,7 +19,7 @@ export interface LoadBudget {
 /** Values may be templates themselves: a variable may wait for the request. */
 export interface FoldScope {
   /**
-   * Undefined: there is no such name. `FAULT`: it is faulty, and that has been reported. `read('defaults',
+   * Undefined: there is no such name. `INVALID`: it is faulty, and that has been reported. `read('defaults',
    * 'status_codes')` is the merged map.
    */
   read(root: LoadRoot, name: string): Template | undefined
@@ -56,8 +56,8 @@ interface ExpressionProblem {
 export type Report = (problem: ExpressionProblem) => void
 
 /** What a faulty leaf becomes; to be compared by identity. */
-export const FAULT: ConstantTemplate = Object.freeze(constant(null))
+export const INVALID: ConstantTemplate = Object.freeze(constant(null))
 
 /** Known at load, and without problems. */
 export const isKnown = (template: Template): template is ConstantTemplate =>
-  template.kind === 'constant' && template !== FAULT
+  template.kind === 'constant' && template !== INVALID

@@ -1,6 +1,6 @@
 // Describes the place of a string while it is planned: what it may read, and how its problems are reported.
 
-import type { FAULT, FoldScope } from './scope.ts'
+import type { INVALID, FoldScope } from './scope.ts'
 
 export interface Site {
   readonly scope: FoldScope
@@ -8,5 +8,5 @@ export interface Site {
    * Reports the message at the pointer of the string.
    * @param offset of what is wrong, within the string; absent: all of it
    */
-  refuse(message: string, offset?: number): typeof FAULT
+  refuse(message: string, offset?: number): typeof INVALID
 }

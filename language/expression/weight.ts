@@ -24,7 +24,7 @@ const LEAF: Size = { weight: 1, depth: 0 }
 export const sizeOf = (template: PipeArgument): Size => {
   if (template.kind === 'constant') return sizeOfValue(template.value)
   if (template.kind === 'read' || template.kind === 'piped') return LEAF
-  return known.get(template) ?? remember(template, around(childrenOf(template), sizeOf))
+  return known.get(template) ?? remember(template, sizeWith(childrenOf(template), sizeOf))
 }
 
 const sizeOfValue = (value: Value): Size => {
@@ -34,7 +34,7 @@ const sizeOfValue = (value: Value): Size => {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return LEAF
   return (
     known.get(value) ??
-    remember(value, around(isList(value) ? value : Object.values(value), sizeOfValue))
+    remember(value, sizeWith(isList(value) ? value : Object.values(value), sizeOfValue))
   )
 }
 
@@ -43,7 +43,7 @@ const remember = (key: object, size: Size): Size => {
   return size
 }
 
-const around = <T>(children: readonly T[], sizeOfChild: (child: T) => Size): Size => {
+const sizeWith = <T>(children: readonly T[], sizeOfChild: (child: T) => Size): Size => {
   let weight = 1
   let depth = 0
   for (const child of children) {

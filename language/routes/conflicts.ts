@@ -27,7 +27,7 @@ export interface Claimant {
 }
 
 /** A claim that is lost. */
-export interface Clash {
+export interface Conflict {
   readonly claim: Claim
   readonly winnerId: string
 }
@@ -109,7 +109,7 @@ export class ConflictIndex {
   }
 
   /** The claims that a document loses, in its own order; none for an id that is not registered. */
-  conflictsOf(id: string): readonly Clash[] {
+  conflictsOf(id: string): readonly Conflict[] {
     return this.#keysOf(id).flatMap((key) => {
       const stakes = this.#stakesOn(key)
       return lossOf(
@@ -123,7 +123,7 @@ export class ConflictIndex {
    * The claims that a document would lose if it replaced those of the ids `replaced`. Nothing changes; the work is in
    * proportion to its claims.
    */
-  clashesOf(claimant: Claimant, replaced: ReadonlySet<string>): readonly Clash[] {
+  conflictsAfter(claimant: Claimant, replaced: ReadonlySet<string>): readonly Conflict[] {
     return [...this.#byKey(claimant)].flatMap(([key, claim]) => {
       const own = { claimant, claim }
       const other = this.#stakesOn(key).find((stake) => !replaced.has(stake.claimant.id))
@@ -173,7 +173,7 @@ function compareStakes({ claimant: a }: Stake, { claimant: b }: Stake): number {
   return a.rank - b.rank || a.since - b.since || (a.id < b.id ? -1 : 1)
 }
 
-const lossOf = (own: Stake | undefined, winner: Stake | undefined): readonly Clash[] =>
+const lossOf = (own: Stake | undefined, winner: Stake | undefined): readonly Conflict[] =>
   own === undefined || winner === undefined || !isLost(own, winner)
     ? []
     : [{ claim: own.claim, winnerId: winner.claimant.id }]

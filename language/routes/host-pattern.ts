@@ -31,8 +31,8 @@ const ALL: HostPattern = { labels: [], bindings: [], tail: true }
  * @example parseHost('[www.]acme.com') // the hosts www.acme.com and acme.com
  */
 export function parseHost(source: string): ParsedHost {
-  const fault = faultOfText(source)
-  if (fault !== undefined) return invalid(source, fault)
+  const problem = textProblem(source)
+  if (problem !== undefined) return invalid(source, problem)
   const text = withoutOuterDots(source)
   if (text === '_') return { ok: true, hosts: [ALL] }
   if (isBracketedAddress(text)) return parseIpv6(source, text)
@@ -64,7 +64,7 @@ export function canonicalIpv6(text: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
-function faultOfText(source: string): string | undefined {
+function textProblem(source: string): string | undefined {
   if (source === '') return "it is empty; '_' stands for every host"
   if (source.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`
   if (/\s/.test(source)) return 'it contains blanks'
@@ -147,8 +147,8 @@ function parseLabels(text: string, tail: boolean): HostPattern | string {
   const bindings: (string | null)[] = []
   for (const label of text.split('.')) {
     const name = bindingName(label)
-    const fault = name === undefined ? faultOfLabel(label) : faultOfName(name, bindings)
-    if (fault !== undefined) return fault
+    const problem = name === undefined ? labelProblem(label) : nameProblem(name, bindings)
+    if (problem !== undefined) return problem
     labels.push(name === undefined ? label.toLowerCase() : null)
     bindings.push(name === undefined || name === '_' ? null : name)
   }
@@ -172,14 +172,14 @@ function bindingName(label: string): string | undefined {
   return label.startsWith(':') ? label.slice(1) : undefined
 }
 
-function faultOfName(name: string, taken: readonly (string | null)[]): string | undefined {
+function nameProblem(name: string, taken: readonly (string | null)[]): string | undefined {
   if (!/^[\w-]+$/.test(name)) {
     return `the binding ':${name}' needs a name of letters, digits, '_' and '-'`
   }
   return taken.includes(name) ? `the binding ':${name}' occurs twice; rename one` : undefined
 }
 
-function faultOfLabel(label: string): string | undefined {
+function labelProblem(label: string): string | undefined {
   if (label === '') return "it has an empty label ('..')"
   if (label.length > 63) return 'a label is longer than 63 characters'
   return /^[\w-]+$/.test(label)

@@ -35,8 +35,8 @@ export function parseNodes(source: string): readonly PathNode[] | string {
     outer: [],
   }
   while (scanner.at < source.length) {
-    const fault = scan(scanner, source.charAt(scanner.at))
-    if (fault !== undefined) return fault
+    const problem = scan(scanner, source.charAt(scanner.at))
+    if (problem !== undefined) return problem
   }
   return scanner.outer.length > 0 ? "a '[' is not closed" : level.nodes
 }
@@ -104,8 +104,8 @@ function scanTail(scanner: Scanner): string | undefined {
 }
 
 function scanClose(scanner: Scanner): string | undefined {
-  const around = scanner.outer.pop()
-  if (around === undefined) return "a ']' closes nothing"
+  const outer = scanner.outer.pop()
+  if (outer === undefined) return "a ']' closes nothing"
   const frame = scanner.level
   if (frame.nodes.length === 0) return "'[' and ']' have nothing between them"
   if (frame.openedAt === 'behind' && scanner.place === 'before') {
@@ -113,8 +113,8 @@ function scanClose(scanner: Scanner): string | undefined {
   }
   const [first] = frame.nodes
   // A tail may be empty anyway, and then has its name.
-  around.nodes.push(first?.kind === 'tail' ? first : { kind: 'optional', nodes: frame.nodes })
-  scanner.level = around
+  outer.nodes.push(first?.kind === 'tail' ? first : { kind: 'optional', nodes: frame.nodes })
+  scanner.level = outer
   scanner.at += 1
   return undefined
 }
@@ -150,7 +150,7 @@ function addBindings(scanner: Scanner, raw: string): string | undefined {
   if (others.some((text) => LIKE_OTHERS.test(text))) return nameless(raw.slice(begin.length + 1))
   const decoded = texts.map(literalText)
   if (decoded.every((text) => typeof text === 'string')) return addMixed(scanner, decoded, names)
-  return decoded.find((text) => typeof text !== 'string')?.fault
+  return decoded.find((text) => typeof text !== 'string')?.problem
 }
 
 /** Behind a binding other gateways write an expression for it, or how often it may occur. Here it is percent-encoded. */
@@ -193,20 +193,20 @@ function addSegment(
 
 function addLiteral(scanner: Scanner, raw: string): string | undefined {
   const text = literalText(raw)
-  if (typeof text !== 'string') return text.fault
+  if (typeof text !== 'string') return text.problem
   if (text === '.' || text === '..') return "a segment '.' or '..' never matches a request"
   return addSegment(scanner, text, [])
 }
 
-function literalText(raw: string): string | { readonly fault: string } {
+function literalText(raw: string): string | { readonly problem: string } {
   if (/[?#]/.test(raw))
     return {
-      fault:
+      problem:
         "a query or fragment is no part of a path: leave it out, or encode '?' as '%3F', '#' as '%23'",
     }
   return (
     decode(raw) ?? {
-      fault: `'${shown(raw)}' is not percent-encoded UTF-8; a '%' is written '%25'`,
+      problem: `'${shown(raw)}' is not percent-encoded UTF-8; a '%' is written '%25'`,
     }
   )
 }

@@ -10,7 +10,7 @@ import { hintFor, misspelling } from './name-hints.ts'
 import { unitHint } from './unit-hints.ts'
 
 /** A complaint about one keyword of a schema, as ajv gives it with `verbose`. */
-export interface SchemaFault {
+export interface SchemaError {
   readonly keyword: string
   readonly instancePath: string
   readonly schemaPath: string
@@ -63,21 +63,21 @@ const countOf = (count: number, noun: string): string => `${count} ${noun}${coun
  * One sentence: what was expected, and what is there.
  * @example 'Expected a whole number or an expression, got "soon".'
  */
-export const describeFault = (fault: SchemaFault, values: Place['values']): string => {
-  const { keyword, params, parentSchema = {} } = fault
+export const describeError = (error: SchemaError, values: Place['values']): string => {
+  const { keyword, params, parentSchema = {} } = error
   if (keyword === 'required')
-    return describeMissing(String(params['missingProperty']), fault.data, parentSchema)
+    return describeMissing(String(params['missingProperty']), error.data, parentSchema)
   if (keyword === 'additionalProperties')
     return describeUnknown(String(params['additionalProperty']), parentSchema)
-  if (keyword === 'false schema') return describeNoMethod(fault.data)
-  if (keyword === 'format' && params['format'] === 'plain-text') return describeEnds(fault.data)
-  const expected = expectation(fault, parentSchema)
-  const found = shown(fault.data, values)
+  if (keyword === 'false schema') return describeNoMethod(error.data)
+  if (keyword === 'format' && params['format'] === 'plain-text') return describeEnds(error.data)
+  const expected = expectation(error, parentSchema)
+  const found = shown(error.data, values)
   if (values === 'hidden' && expected?.startsWith(ONE_OF) === true)
     return `Expected ${expected}: this is none of them.`
   return expected === undefined
     ? `${values === 'shown' ? capitalise(found) : 'This text'} does not fit here${descriptionOf(parentSchema)}`
-    : `Expected ${expected}, got ${found}.${valueHint(fault, values)}`
+    : `Expected ${expected}, got ${found}.${valueHint(error, values)}`
 }
 
 /** Says nothing of what stands between the ends: it may be a secret. */
@@ -126,7 +126,7 @@ const describeUnknown = (name: string, schema: Schema): string => {
 }
 
 /** undefined: the schema has only a pattern or a format, which its description explains better. */
-const expectation = ({ keyword, params }: SchemaFault, schema: Schema): string | undefined => {
+const expectation = ({ keyword, params }: SchemaError, schema: Schema): string | undefined => {
   const bound = BOUNDS[keyword]
   if (bound !== undefined) return bound(String(params['limit']))
   if (keyword === 'type') return typesOf(schema)
@@ -154,7 +154,7 @@ const choicesOf = (schema: Schema): readonly unknown[] | undefined => {
 
 /** What would do in place of the value that is there. */
 const valueHint = (
-  { data, instancePath, keyword, params, parentSchema = {} }: SchemaFault,
+  { data, instancePath, keyword, params, parentSchema = {} }: SchemaError,
   values: Place['values'],
 ): string => {
   const expression = unquotedExpression(data)

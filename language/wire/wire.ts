@@ -21,11 +21,11 @@ export interface StateView {
   readonly specs: Readonly<Record<string, SpecState>>
   readonly realms: Readonly<Record<string, RealmState>>
   /** By id of the document, 200 at most; a gateway that is older than this member sends none. */
-  readonly upstreams?: Readonly<Record<string, UpstreamTrouble>>
+  readonly upstreams?: Readonly<Record<string, UpstreamProblem>>
 }
 
 /** An upstream that the document names has given no proper response for at least 30 s. */
-export interface UpstreamTrouble {
+export interface UpstreamProblem {
   /** `http://orders:8080` */
   readonly origin: string
   /** Of the last failure. */
@@ -110,12 +110,12 @@ export const PROVIDER_CAUSES = [
 export type ProviderCause = (typeof PROVIDER_CAUSES)[number]
 
 /** A credential of the realm that requests can't be sent with now, or will soon not be. */
-export interface FailingCredential extends CredentialTrouble {
+export interface FailingCredential extends CredentialProblem {
   /** Its name in the realm. */
   readonly credential: string
 }
 
-export interface CredentialTrouble {
+export interface CredentialProblem {
   readonly cause: CredentialCause
   /** A status, an error code of OAuth 2.0, or a time. */
   readonly found?: string

@@ -13,7 +13,7 @@ import type {
   RealmRow,
   State,
 } from '../../web/overview.ts'
-import { countSessions, cutText, MAX_DIFFERENCES, troublesOf } from '../../web/overview-rows.ts'
+import { countSessions, cutText, MAX_DIFFERENCES, reasonsOf } from '../../web/overview-rows.ts'
 import type { DataPlanePhase, DataPlaneReport, LoadedRealm, Rejection } from '../data-plane.ts'
 import type { Selection } from '../fleet/sync/selection.ts'
 import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
@@ -187,7 +187,7 @@ export const realmRow = (
     documents: uses.get(uri) ?? 0,
     gateways: loaded.length,
     sessions: countSessions(sessions),
-    troubles: troublesOf(sessions),
+    troubles: reasonsOf(sessions),
     providers: providerNames(status).map((name) => providerRow(name, loaded)),
   }
 }

@@ -85,7 +85,7 @@ describe('who waits for a permit', () => {
     expect([admitted.join(' '), limiter.used]).toEqual([`a b ${order}`, 0])
   })
 
-  it('is asked again how urgent it is', async () => {
+  it('is called again for how urgent it is', async () => {
     const { admitted, ask, release } = queueUp(1)
     let urgency = 5
     ask('first')

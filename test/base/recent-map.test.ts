@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { RecentMap } from '../../base/recent-map.ts'
 
-it('remembers what was set or asked for of late, and no more than two generations', () => {
+it('remembers what was set or read of late, and no more than two generations', () => {
   const map = new RecentMap<number>(10)
   const keys = Array.from({ length: 100 }, (_, index) => `key-${index}`)
   for (const [index, key] of keys.entries()) {

@@ -25,7 +25,7 @@ describe('a single flight', () => {
   it.each<[string, string | Error, string]>([
     ['a result', 'one', 'one'],
     ['a failure', new Error('away'), 'Error: away'],
-  ])('gives %s to all who have asked by then, and begins again after it', async (...row) => {
+  ])('gives %s to all callers until then, and begins again after it', async (...row) => {
     const [, end, outcome] = row
     const { calls, ask } = answering()
     const flight = singleFlight(ask)
@@ -38,7 +38,7 @@ describe('a single flight', () => {
     expect([await again, calls.length]).toEqual(['two', 2])
   })
 
-  it('may be asked again by who was waiting for it', async () => {
+  it('may be called again by a caller that was waiting for it', async () => {
     const { calls, ask } = answering()
     const flight = singleFlight(ask)
     const both = flight().then(() => flight())

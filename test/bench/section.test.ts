@@ -71,7 +71,7 @@ describe('targets', () => {
 })
 
 describe('comparisonTable', () => {
-  it('has a line for each server, and the columns asked for', () => {
+  it('has a line for each server, and the columns requested', () => {
     const table = comparisonTable(summarise([repetition(1000)]), {
       'RSS MB': ({ peakRssMegabytes }) => fixed(peakRssMegabytes, 0),
     })

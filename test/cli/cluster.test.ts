@@ -211,7 +211,7 @@ describe('what the API server says', () => {
         '  Needed are get, create and patch of realms.gateway.svc.dev in namespace shop; the ClusterRole admin has them.',
       ],
     ],
-  ])('is told: %s', (_, message, facts, lines) => {
+  ])('is reported: %s', (_, message, facts, lines) => {
     expect(linesOf(message, facts)).toEqual(lines)
   })
 

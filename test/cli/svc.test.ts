@@ -59,7 +59,7 @@ describe('-o', () => {
     return [name, output?.type === 'enum' ? output.values.join(' ') : undefined] as const
   })
 
-  it('is how every command with more than one form of its result is asked for it', async () => {
+  it('is how every command with more than one form of its result is given the form', async () => {
     expect(Object.fromEntries(await Promise.all(outputs))).toEqual({
       ...Object.fromEntries(NAMES.map((name) => [name, undefined])),
       validate: 'text json github sarif junit',

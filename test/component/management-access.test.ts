@@ -65,7 +65,7 @@ describe('a bearer token', () => {
     expect(gateway.logs().join('\n')).not.toMatch(/first-secret|second-secret/)
   })
 
-  it('is not asked for by the health listener, which tells how it is and nothing else', async () => {
+  it('is not required by the health listener, which says how it is and nothing else', async () => {
     const health = String(gateway.listening['health'])
     const statuses = ['/ping', '/ready', '/metrics', '/api_specs', '/realms'].map(
       async (path) => (await request(`${health}${path}`)).status,

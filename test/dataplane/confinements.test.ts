@@ -16,7 +16,7 @@ const packed = (id: string, confinedTo?: string): PackedDocument => ({
 describe('what a document is confined to', () => {
   const old = { apiId: 'orders', confinedTo: undefined }
 
-  it('is asked of the document as it is now, not as it was', () => {
+  it('is looked up in the document as it is now, not as it was', () => {
     const confinements = createConfinements()
     expect(confinements.of(old)).toBeUndefined()
     confinements.follow({ put: [packed('orders', 'shop')], remove: [] })

@@ -29,8 +29,8 @@ const EJECTED = { kind: 'ejected', why: 'in a row', forMs: 10_000 } as const
 describe('the log', () => {
   it('reports an ejection and its end, once each', () => {
     const { report, lines } = rig()
-    report({ ...WHERE, realm: 'com.acme', verdict: EJECTED })
-    report({ ...WHERE, realm: undefined, fault: undefined, verdict: { kind: 'readmitted' } })
+    report({ ...WHERE, realm: 'com.acme', change: EJECTED })
+    report({ ...WHERE, realm: undefined, fault: undefined, change: { kind: 'readmitted' } })
     expect(lines).toMatchObject([
       {
         level: 'warn',
@@ -45,8 +45,8 @@ describe('the log', () => {
 
   it('reports a host that cannot be reached, and the end of that', () => {
     const { onHost, lines } = rig()
-    onHost({ origin: 'http://up', verdict: { ...EJECTED, why: 'probe' } }, 'com.acme')
-    onHost({ origin: 'http://up', verdict: { kind: 'readmitted' } }, 'com.acme')
+    onHost({ origin: 'http://up', change: { ...EJECTED, why: 'probe' } }, 'com.acme')
+    onHost({ origin: 'http://up', change: { kind: 'readmitted' } }, 'com.acme')
     const where = { origin: 'http://up', realm: 'com.acme' }
     expect(lines).toMatchObject([
       { level: 'warn', ...where, why: 'it failed again when it was tried', seconds: 10 },
@@ -57,11 +57,11 @@ describe('the log', () => {
   it('has at most thirty lines a minute of it, and says how many it left out', async () => {
     const { report, onHost, lines, pass, metrics } = rig()
     for (let count = 0; count < 100; count++)
-      report({ ...WHERE, realm: undefined, verdict: EJECTED })
-    onHost({ origin: 'http://up', verdict: EJECTED }, 'com.acme')
+      report({ ...WHERE, realm: undefined, change: EJECTED })
+    onHost({ origin: 'http://up', change: EJECTED }, 'com.acme')
     expect(lines).toHaveLength(30)
     pass(60_000)
-    report({ ...WHERE, realm: undefined, verdict: EJECTED })
+    report({ ...WHERE, realm: undefined, change: EJECTED })
     expect(lines).toHaveLength(32)
     expect(lines[30]).toMatchObject({ untold: 71 })
     const families = await metrics.exportState()

@@ -1,5 +1,5 @@
-// Holds the names in code to docs/glossary.md: no identifier of the operator, of the commands and of what
-// they share has a retired name as a part.
+// Holds the names in code to docs/glossary.md: no identifier of the product has a retired name as a part, and no title
+// of a test has a word that CONTRIBUTING.md gives up.
 
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -8,7 +8,16 @@ import ts from 'typescript'
 import { filesBelow } from '../support/files-below.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PRODUCT = ['base', 'cli', 'compiler', 'operator', 'telemetry', 'web'] as const
+const PRODUCT = [
+  'base',
+  'cli',
+  'compiler',
+  'dataplane',
+  'language',
+  'operator',
+  'telemetry',
+  'web',
+] as const
 
 /** Retired names that stand alone, in small letters, each with the terms to write instead. */
 const RETIRED = new Map<string, string>()
@@ -35,6 +44,22 @@ const CONTRACTS: readonly {
     files:
       /^(?:cli\/(?:commands\/explain|explain\/)|language\/explain\/|operator\/fleet\/client\/read-explanation|web\/page\/explain)/,
     why: 'a member of the response to GET /explain',
+  },
+  {
+    part: 'outcome',
+    files:
+      /^dataplane\/(?:audit|oauth2\/oauth2|oidc\/|security\/schemes\/create-authenticate|start\/serving-)/,
+    why: 'a label of metrics and a field of the audit log',
+  },
+  {
+    part: 'outcome',
+    files: /^language\/schema\/document-schema/,
+    why: 'a definition of the published JSON schema of documents',
+  },
+  {
+    part: 'fault',
+    files: /^dataplane\/upstream(?:-ejections|-report|\/)/,
+    why: 'a label of the metric of ejections, and a member of the report on upstreams',
   },
   {
     part: 'asked',
@@ -98,6 +123,36 @@ const retiredIn = (file: string, text: string): readonly string[] => {
   return found
 }
 
+const GIVEN_UP = /\b(?:told|asked|nobody|whoever|lest|anew)\b/i
+const TITLED = new Set(['describe', 'it', 'test'])
+
+/** `it` of `it(…)`, `it.each(…)(…)`, and of it.each`…`(…). */
+const calledName = (node: ts.Expression): string => {
+  if (ts.isIdentifier(node)) return node.text
+  if (ts.isTaggedTemplateExpression(node)) return calledName(node.tag)
+  return ts.isCallExpression(node) || ts.isPropertyAccessExpression(node)
+    ? calledName(node.expression)
+    : ''
+}
+
+const titlesGivenUp = (file: string, text: string): readonly string[] => {
+  if (!GIVEN_UP.test(text)) return []
+  const source = parse(file, text)
+  const found: string[] = []
+  eachNode(source, (node) => {
+    if (!ts.isCallExpression(node) || !TITLED.has(calledName(node.expression))) return
+    const [title] = node.arguments
+    if (title === undefined || !(ts.isStringLiteralLike(title) || ts.isTemplateExpression(title)))
+      return
+    const [word] = GIVEN_UP.exec(title.getText(source)) ?? []
+    if (word !== undefined)
+      found.push(
+        `${file}:${lineOf(source, title)} '${word}': write who does what: '… is requested', '… is notified', 'no one'`,
+      )
+  })
+  return found
+}
+
 const sourcesBelow = (folder: string): readonly (readonly [file: string, text: string])[] =>
   filesBelow(join(ROOT, folder), /\.(?:js|ts)$/).map((path) => [
     relative(ROOT, path),
@@ -128,5 +183,22 @@ describe('identifiers', () => {
     ['const asking = default_', []],
   ])('of %j are found: %j', (text, expected) => {
     expect(retiredIn('x.ts', text)).toEqual(expected)
+  })
+})
+
+describe('titles of tests', () => {
+  it('have none of the words that are given up', () => {
+    const sources = sourcesBelow('test').filter(([file]) => !file.endsWith('identifiers.test.ts'))
+    expect(sources.length).toBeGreaterThan(0)
+    expect(sources.flatMap(([file, text]) => titlesGivenUp(file, text))).toEqual([])
+  })
+
+  it.each([
+    ["it('is told', f)", 1],
+    ["it.each([1])('is asked: %s', f)", 1],
+    ['describe(`nobody ${x}`, f)', 1],
+    ["it('is requested', () => told('asked'))", 0],
+  ])('%j: %i', (text, count) => {
+    expect(titlesGivenUp('x.ts', text)).toHaveLength(count)
   })
 })

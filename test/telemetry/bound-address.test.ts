@@ -18,7 +18,7 @@ const asked = (text: string): NonNullable<ReturnType<typeof parseAddress>> => {
 }
 
 describe('boundAddress', () => {
-  it('keeps the host that was asked for, with the port that 0 became', async () => {
+  it('keeps the host that was requested, with the port that 0 became', async () => {
     const server = await open('127.0.0.1')
     const bound = server.address()
     const port = typeof bound === 'object' ? bound?.port : undefined

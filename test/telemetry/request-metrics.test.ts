@@ -424,7 +424,7 @@ describe('several processes', () => {
     }
   }
 
-  it('are one: each request counts once, however often they are asked', () => {
+  it('are one: each request counts once, however often they are called', () => {
     const { total, workers, scrape } = feed()
     for (const worker of workers) call(worker, operationOf('shop/orders'), 200, 404, 503)
     scrape()

@@ -107,7 +107,7 @@ describe('listeners on loopback', () => {
     ['localhost.', false],
     ['notlocalhost', false],
     ['[::1].evil.example', false],
-  ])('are asked under the name %j: %s', (host, expected) => {
+  ])('are called under the name %j: %s', (host, expected) => {
     expect(isLetIn(allowLocal, 'GET', { host })).toBe(expected)
     expect(isLetIn(allowLocalHost, 'GET', { host })).toBe(expected)
   })

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { mergeNewest } from '../../web/merge-newest.ts'
-import { cutText, rankedKey, troublesOf } from '../../web/overview-rows.ts'
+import { cutText, rankedKey, reasonsOf } from '../../web/overview-rows.ts'
 import { cutPage, readPageQuery } from '../../web/rows-page.ts'
 
 const ROWS = ['delta', 'alpha', 'Charlie', 'bravo'].map((name) => ({ name }))
@@ -74,7 +74,7 @@ describe('rows of an overview', () => {
       { url: 'ws://r', state: 'open' } as const,
       ...Array<typeof waiting>(9).fill(waiting),
     ]
-    const told = troublesOf(all.map((session) => ({ ...session, gateway: 'gw' })))
+    const told = reasonsOf(all.map((session) => ({ ...session, gateway: 'gw' })))
     expect([told.length, told[0]]).toEqual([8, 'gw ws://r waiting: refused'])
   })
 

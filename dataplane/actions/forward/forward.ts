@@ -59,7 +59,7 @@ export const prepareForward = (
   environment: ForwardEnvironment,
 ): Perform => {
   const { action, security } = operation
-  const outcome = responseNeedsOf(operation)
+  const responseNeeds = responseNeedsOf(operation)
   const isServedByGet = !operation.pointer.endsWith('/head')
   const { clock = SYSTEM_CLOCK, onHostHealth: onHealth } = environment
   const prepare = prepareRequest({
@@ -69,14 +69,14 @@ export const prepareForward = (
         ? prepareOrigin(action.host)
         : prepareHosts(action.hosts, { clock, onHealth }),
     security,
-    readsBody: outcome.readsResultBody && !outcome.passesThrough,
+    readsBody: responseNeeds.readsResultBody && !responseNeeds.passesThrough,
     isServedByGet,
     rest: operation.rest,
   })
   const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
   const credential =
     action.credential === undefined ? undefined : prepareCredential(action.credential, environment)
-  const toolsFor = prepareTools(environment, { outcome, credential })
+  const toolsFor = prepareTools(environment, { responseNeeds, credential })
 
   return (exchange) => {
     const outgoing = prepare(exchange)
@@ -103,7 +103,7 @@ const prepareTools = (
     isScarce = NEVER_SCARCE,
     spanOf,
   }: ForwardEnvironment,
-  ofOperation: Pick<ForwardTools, 'outcome' | 'credential'>,
+  ofOperation: Pick<ForwardTools, 'responseNeeds' | 'credential'>,
 ): ((exchange: Exchange) => ForwardTools) => {
   const tools: ForwardTools = {
     upstream,

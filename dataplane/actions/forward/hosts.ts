@@ -21,7 +21,7 @@ import { type HostChoice, prepareOrigin } from './request.ts'
 /** A host of a forward gets no requests for a while, or gets them again. */
 export interface HostHealthEvent {
   readonly origin: string
-  readonly verdict: EjectionChange
+  readonly change: EjectionChange
 }
 
 export interface HostsOptions {
@@ -240,7 +240,7 @@ class HostHealth {
       now: this.#options.clock.now,
       ejectionCounter: this.ejectionCounter,
     })
-    const verdict = this.#detector.report({ address: origin, isFailure, begunAt }, this.#written)
-    if (verdict !== undefined) this.#options.onHealth?.({ origin, verdict })
+    const change = this.#detector.report({ address: origin, isFailure, begunAt }, this.#written)
+    if (change !== undefined) this.#options.onHealth?.({ origin, change })
   }
 }

@@ -67,7 +67,7 @@ const isConditional = (headers: readonly string[]): boolean =>
 const CONDITIONS: ReadonlySet<string> = new Set(['if-modified-since', 'if-none-match'])
 
 /** Rejects a head that clients would not all interpret alike. */
-export const faultOfHead = (
+export const headErrorOf = (
   statusCode: number,
   raw: readonly (string | Buffer)[],
 ): string | undefined => {

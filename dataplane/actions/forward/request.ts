@@ -250,7 +250,7 @@ const prepareDocumentHeaders = (
       throw new ExpressionError('headers: a map is expected', { ...HEADERS, template })
     }
     chargeCopy(map, context)
-    const { list, fault } = fromDocument(map, {
+    const { list, problem: error } = fromDocument(map, {
       toText: (value) => toText(value, context),
       clients: context.request.headers,
       written,
@@ -258,10 +258,10 @@ const prepareDocumentHeaders = (
       isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),
       credentials: isExplicit ? [] : credentials,
     })
-    if (fault === undefined) return list
+    if (error === undefined) return list
     throw new GatewayError(
       'svc.error.invalid_data',
-      `A header can't be forwarded: ${fault}.`,
+      `A header can't be forwarded: ${error}.`,
       HEADERS,
     )
   }

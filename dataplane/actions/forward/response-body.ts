@@ -4,7 +4,7 @@
 import type { Value } from '../../../language/expression/value.ts'
 import { toUtf8 } from '../../codec/charset.ts'
 import { decodeInPieces } from '../../codec/codec.ts'
-import { canInflate, codingsIn, inflate, type InflateFault } from '../../codec/content-coding.ts'
+import { canInflate, codingsIn, inflate, type InflateError } from '../../codec/content-coding.ts'
 import { charsetOf, isTextual, mediaKind } from '../../../language/routes/media-kind.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
@@ -32,7 +32,7 @@ interface DecodeOptions {
   readonly defer: (work: () => boolean) => void
 }
 
-type Done = (fault: Error | 'no memory' | undefined, response?: DecodedResponse) => void
+type Done = (error: Error | 'no memory' | undefined, response?: DecodedResponse) => void
 
 /** More are an attack: each layer may expand a thousandfold. */
 const MAX_CODINGS = 3
@@ -56,16 +56,16 @@ export const decodeResponse = (
     return
   }
   if (codings.length > MAX_CODINGS) {
-    done(INFLATE_FAULTS.invalid)
+    done(INFLATE_ERRORS.invalid)
     return
   }
   inflate(
     bytes,
     codings,
     { maxBytes: MAX_RESPONSE_BYTES, memory: options.memory },
-    (fault, plain) => {
-      if (fault !== undefined) {
-        done(INFLATE_FAULTS[fault])
+    (error, plain) => {
+      if (error !== undefined) {
+        done(INFLATE_ERRORS[error])
         return
       }
       const kept =
@@ -77,11 +77,11 @@ export const decodeResponse = (
 
 const INVALID = new Error('The upstream sent a compressed body that is invalid or too large.')
 
-const INFLATE_FAULTS = {
+const INFLATE_ERRORS = {
   invalid: INVALID,
   too_large: INVALID,
   no_memory: 'no memory',
-} as const satisfies Record<InflateFault, Error | 'no memory'>
+} as const satisfies Record<InflateError, Error | 'no memory'>
 
 const valuesOf = (headers: Pairs, name: string): readonly string[] =>
   headers.filter((each) => each[0] === name).map(([, value]) => value)

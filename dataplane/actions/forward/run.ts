@@ -28,7 +28,7 @@ import type {
   UpstreamFailure,
   UpstreamSink,
 } from '../../upstream/upstream.ts'
-import { explainPartialResponse, faultOfHead } from './read-response.ts'
+import { explainPartialResponse, headErrorOf } from './read-response.ts'
 import { decodeResponse, MAX_RESPONSE_BYTES } from './response-body.ts'
 import { statusError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
 import { boundDetail, type FailureReason } from '../request-failure.ts'
@@ -52,7 +52,7 @@ export interface ForwardTools {
   readonly retryBudget?: RetryBudget | undefined
   readonly clock: RetryClock
   readonly isScarce: IsScarce
-  readonly outcome: ResponseNeeds
+  readonly responseNeeds: ResponseNeeds
   /** Set where requests are sent with a credential of the realm. */
   readonly credential?: AuthorizeAttempt | undefined
 }
@@ -122,16 +122,16 @@ export class Forwarding implements UpstreamSink {
   }
 
   /** Rejects the request because of the client: its body is too large or too slow. */
-  refuse(fault: Error): void {
+  refuse(error: Error): void {
     if (this.#isSettled) return
     this.#giveUp()
-    this.#exchange.refuse(fault)
+    this.#exchange.refuse(error)
   }
 
   /** Only where the response behind them is the client's: none may follow that belongs to another attempt. */
   onEarlyHints(raw: readonly string[]): void {
     if (this.#retrier !== undefined || this.#authorization !== undefined) return
-    if (this.#tools.outcome.passesThrough) this.#exchange.hintEarly(fromUpstream(raw))
+    if (this.#tools.responseNeeds.passesThrough) this.#exchange.hintEarly(fromUpstream(raw))
   }
 
   onHead(statusCode: number, raw: readonly (string | Buffer)[]): void {
@@ -145,15 +145,15 @@ export class Forwarding implements UpstreamSink {
       this.#discard()
       return
     }
-    const fault = faultOfHead(statusCode, raw)
-    if (fault !== undefined) {
-      this.#failWith('svc.error.bad_gateway', 'response_head', fault)
+    const error = headErrorOf(statusCode, raw)
+    if (error !== undefined) {
+      this.#failWith('svc.error.bad_gateway', 'response_head', error)
       return
     }
     const lack = explainPartialResponse(
       statusCode,
       this.#ready.outgoing.headers,
-      this.#tools.outcome,
+      this.#tools.responseNeeds,
     )
     if (lack !== undefined) {
       this.#failWith('svc.error.bad_gateway', 'partial_response', lack)
@@ -166,7 +166,8 @@ export class Forwarding implements UpstreamSink {
       this.#authorization === undefined
         ? headers
         : headers.filter(([name]) => name !== 'www-authenticate')
-    const { passesThrough, passesErrors, readsResultBody, readsErrorBody } = this.#tools.outcome
+    const { passesThrough, passesErrors, readsResultBody, readsErrorBody } =
+      this.#tools.responseNeeds
     if (statusCode < 400 ? passesThrough : passesErrors) this.#passOn()
     else if (statusCode < 400 ? readsResultBody : readsErrorBody) {
       this.#mode = 'collect'
@@ -217,10 +218,10 @@ export class Forwarding implements UpstreamSink {
     if (isOfHost(failure, limits)) outgoing.hosts?.onUnreached()
     if (this.#isRetried({ failure, headSeen })) return
     const { status_codes: statusCodes } = this.#exchange.context
-    const outcome = failureError(failure, error.message, statusCodes)
+    const failed = failureError(failure, error.message, statusCodes)
     if (!this.#settle()) return
     this.#explain(causeOfError(error), detailOf(error))
-    this.#exchange.fail(outcome)
+    this.#exchange.fail(failed)
   }
 
   /** RFC 9110 §9.2.2, §9.3.1. Once for each request, outside its retries: the upstream did nothing wrong. */
@@ -297,14 +298,14 @@ export class Forwarding implements UpstreamSink {
     return body === null || (isStreamed(body) ? body.isReplayable : body.length <= REPLAYED_BYTES)
   }
 
-  #isRetried(outcome: AttemptResult): boolean {
+  #isRetried(result: AttemptResult): boolean {
     const { body } = this.#ready
     if (this.#retrier === undefined || this.#isSettled) return false
     // A large available body may be sent again if nothing of it was sent.
     const isSmall = this.#isReplayable
-    const isUnsent = 'failure' in outcome && !outcome.headSeen && outcome.failure === 'refused'
+    const isUnsent = 'failure' in result && !result.headSeen && result.failure === 'refused'
     if (!isSmall && !(isUnsent && !isStreamed(body))) return false
-    return this.#retrier.offer(outcome, () => {
+    return this.#retrier.offer(result, () => {
       this.#ready.outgoing.hosts?.goOn()
       this.#send()
     })
@@ -377,10 +378,10 @@ export class Forwarding implements UpstreamSink {
         exchange.defer(work)
       },
     }
-    decodeResponse(this.#headers, bytes, options, (fault, response) => {
+    decodeResponse(this.#headers, bytes, options, (error, response) => {
       if (response !== undefined) this.#report(response.headers, response.body)
-      else if (fault === 'no memory') this.#failWith('svc.error.overloaded', 'no_memory', NO_MEMORY)
-      else this.#failWith('svc.error.bad_gateway', 'undecodable', fault?.message ?? '')
+      else if (error === 'no memory') this.#failWith('svc.error.overloaded', 'no_memory', NO_MEMORY)
+      else this.#failWith('svc.error.bad_gateway', 'undecodable', error?.message ?? '')
     })
   }
 
@@ -465,10 +466,10 @@ const isStreamed = (body: ReadyRequest['body']): body is StreamedBody =>
   body !== null && !(body instanceof Uint8Array)
 
 /** A failure with a shorter time-out says more about the document than about the host. */
-const TELLING_MS = 1000
+const CONCLUSIVE_MS = 1000
 
 const isOfHost = (failure: UpstreamFailure, { connectTimeoutMs }: CallTimes): boolean =>
-  failure === 'refused' || (failure === 'connect_timeout' && connectTimeoutMs >= TELLING_MS)
+  failure === 'refused' || (failure === 'connect_timeout' && connectTimeoutMs >= CONCLUSIVE_MS)
 
 /** Reads the headers only for statuses where they matter. */
 const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptResult =>

@@ -59,7 +59,7 @@ export const respondPreflight = (builtinRequest: BuiltinRequest): void => {
       ...endpointHeaders(headers),
       ['allow', builtinRequest.allow],
       ['access-control-allow-methods', builtinRequest.allow],
-      ...askedHeaders(headers),
+      ...requestedHeaders(headers),
     ],
     body: '',
   })
@@ -76,7 +76,7 @@ export const endpointHeaders = ({ origin }: IncomingHttpHeaders): HeaderList => 
   ...(origin === undefined ? [] : ([['access-control-allow-origin', origin]] as const)),
 ]
 
-const askedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
+const requestedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
   const names = soundNames(headers['access-control-request-headers'])
   return names === '' ? [] : [['access-control-allow-headers', names]]
 }

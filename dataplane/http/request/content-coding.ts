@@ -2,7 +2,7 @@
 // the same limits as a body that comes plain.
 
 import type { BodyLimits } from '../../../language/compiled.ts'
-import { codingsIn, inflate, type InflateFault } from '../../codec/content-coding.ts'
+import { codingsIn, inflate, type InflateError } from '../../codec/content-coding.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemory } from '../../memory/no-memory.ts'
@@ -43,8 +43,8 @@ export const inflateRequest = (
   { codings, limits, memory }: InflateRequest,
   done: (error: GatewayError | undefined, plain: Buffer) => void,
 ): void => {
-  inflate(bytes, codings, { maxBytes: limits.maxBytes, memory }, (fault, plain) => {
-    done(fault === undefined ? undefined : ERRORS[fault](limits), plain)
+  inflate(bytes, codings, { maxBytes: limits.maxBytes, memory }, (error, plain) => {
+    done(error === undefined ? undefined : ERRORS[error](limits), plain)
   })
 }
 
@@ -55,4 +55,4 @@ const ERRORS = {
     }),
   too_large: (limits) => tooLarge(limits, {}),
   no_memory: () => noMemory(),
-} as const satisfies Record<InflateFault, (limits: BodyLimits) => GatewayError>
+} as const satisfies Record<InflateError, (limits: BodyLimits) => GatewayError>

@@ -9,7 +9,7 @@ import type { HeadError } from './head-error.ts'
 
 export interface RequestHead {
   /** The request must be rejected; neither target nor authority may be used. */
-  readonly fault: HeadError | undefined
+  readonly error: HeadError | undefined
   /** The host that the request is for, from its absolute target, otherwise from its Host. */
   readonly authority: Authority
   readonly target: Target
@@ -26,7 +26,7 @@ export interface RequestHead {
 const NO_TARGET: Target = Object.freeze({ path: '', query: '' })
 
 interface Draft {
-  fault: HeadError | undefined
+  error: HeadError | undefined
   authority: Authority
   target: Target
   accept: string | undefined
@@ -47,7 +47,7 @@ interface Draft {
  */
 export const readHead = (request: IncomingMessage): RequestHead => {
   const draft: Draft = {
-    fault: undefined,
+    error: undefined,
     authority: NO_AUTHORITY,
     target: NO_TARGET,
     accept: undefined,
@@ -67,7 +67,7 @@ export const readHead = (request: IncomingMessage): RequestHead => {
     const read = READERS[name.length]
     if (read !== undefined) read(draft, name, rawHeaders[index + 1] ?? '')
   }
-  draft.fault = faultOfFraming(draft, request) ?? locate(draft, request)
+  draft.error = framingErrorOf(draft, request) ?? locate(draft, request)
   return draft
 }
 
@@ -116,7 +116,7 @@ export const hasBody = (head: Pick<RequestHead, 'isChunked' | 'contentLength'>):
  * The parser accepts HTTP/0.9 and 2.0, chunks in HTTP/1.0, and any coding before `chunked`, which it does not decode.
  * A proxy in front may have found the end of such a request elsewhere (RFC 9112 §6.1).
  */
-const faultOfFraming = (
+const framingErrorOf = (
   { isChunked, codings }: Draft,
   { httpVersionMajor: major, httpVersionMinor: minor }: IncomingMessage,
 ): HeadError | undefined => {

@@ -11,7 +11,7 @@ export interface Envelope extends RequestFields {
   /** The headers that the response was negotiated by: `accept`, `accept, accept-language`. */
   readonly vary?: string | undefined
   /** The cache of the operation, whose deprecation and `vary` are always the same. */
-  readonly memo?: HeadMemo
+  readonly headCache?: HeadCache
 }
 
 /** What may differ between the requests of one operation. Everything else that is added is part of the memo. */
@@ -24,7 +24,7 @@ export interface RequestFields {
 }
 
 /** The head lines of an earlier response of an operation, and what they were made of. */
-export interface HeadMemo {
+export interface HeadCache {
   headers: HeaderList | undefined
   contentType: string | undefined
   lines: string | undefined

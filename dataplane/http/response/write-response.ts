@@ -9,7 +9,7 @@ import { headerOf, type HeaderList } from './headers.ts'
 import {
   composeHead,
   type Envelope,
-  type HeadMemo,
+  type HeadCache,
   type HeadParts,
   requestHead,
   type RequestFields,
@@ -98,7 +98,7 @@ export const writeFramedHead = (
   response.writeHead(status, head)
 }
 
-const createHeadMemo = (): HeadMemo => ({
+const createHeadCache = (): HeadCache => ({
   headers: undefined,
   contentType: undefined,
   lines: undefined,
@@ -112,13 +112,13 @@ interface HeadShape {
 }
 
 /** One for all operations that have the same constant headers, as most have, of versions that are alike. */
-export const headMemoOf = ({ headers, vary = '', deprecation }: HeadShape): HeadMemo => {
-  if (headers === undefined) return createHeadMemo()
+export const headCacheOf = ({ headers, vary = '', deprecation }: HeadShape): HeadCache => {
+  if (headers === undefined) return createHeadCache()
   const key = `${identityOf(headers)} ${deprecation === undefined ? '' : identityOf(deprecation)} ${vary}`
-  return intern(key, createHeadMemo)
+  return intern(key, createHeadCache)
 }
 
-const intern = createInterner<HeadMemo>()
+const intern = createInterner<HeadCache>()
 
 /**
  * All lines of a response of ours but those that may differ between requests, and the length; undefined if node must write
@@ -126,14 +126,15 @@ const intern = createInterner<HeadMemo>()
  */
 const composeLines = (rendered: RenderedResponse, envelope: Envelope): string | undefined => {
   const { headers, contentType } = rendered
-  const { memo } = envelope
-  if (memo?.headers === headers && memo.contentType === contentType) return memo.lines
+  const { headCache } = envelope
+  if (headCache?.headers === headers && headCache.contentType === contentType)
+    return headCache.lines
   const head = sharedHead(partsOf(rendered), envelope)
   const lines = head.some(isSpecial) ? undefined : headLines(head)
-  if (memo !== undefined) {
-    memo.headers = headers
-    memo.contentType = contentType
-    memo.lines = lines
+  if (headCache !== undefined) {
+    headCache.headers = headers
+    headCache.contentType = contentType
+    headCache.lines = lines
   }
   return lines
 }

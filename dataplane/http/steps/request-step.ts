@@ -27,7 +27,7 @@ export interface UnservedRequest {
   /** Its methods over this scheme, as `Allow` has them. */
   readonly allow: string
   /** To https, where the document says so; undefined: it does not. */
-  redirect(): StepVerdict
+  redirect(): StepResult
   /** Those of the document for this path. */
   headers(): HeaderList
   /** The headers of the response to a preflight, by the `cors` of the document and the methods of the path; undefined: it is none. */
@@ -54,24 +54,24 @@ export interface StepRequest {
    * Of the handshake of a WebSocket: whether a page of this origin may open one with these credentials. Other requests have
    * nothing to check.
    */
-  checkOrigin(security: CompiledSecurity): Verdict
+  checkOrigin(security: CompiledSecurity): CheckResult
   /** Whether the handshake of a WebSocket, if it is one, may go on to an upstream. @param isTaken the document wants it to */
-  checkHandshake(isTaken: boolean): Verdict
+  checkHandshake(isTaken: boolean): CheckResult
   /** Finds out who the caller is. */
-  authenticate(guard: Guard): Verdict | Promise<Verdict>
+  authenticate(guard: Guard): CheckResult | Promise<CheckResult>
 }
 
 /** undefined: the request goes on. A GatewayError refuses it: status and metric are those of its code. */
-export type Verdict = Error | undefined
+export type CheckResult = Error | undefined
 
 /** A response ends the request in order. */
-export type StepVerdict = Verdict | RenderedResponse
+export type StepResult = CheckResult | RenderedResponse
 
 /** At one door. */
 export interface DoorStep<Subject> {
   /** Whether the document asks for it: operations pay only for the steps that they have. */
   readonly isFor: (subject: Subject) => boolean
-  readonly check: (request: StepRequest, subject: Subject) => StepVerdict | Promise<Verdict>
+  readonly check: (request: StepRequest, subject: Subject) => StepResult | Promise<CheckResult>
 }
 
 export interface RequestStep {

@@ -29,16 +29,16 @@ import type {
   DoorStep,
   RequestStep,
   StepRequest,
-  StepVerdict,
+  StepResult,
   UnservedRequest,
-  Verdict,
+  CheckResult,
 } from './request-step.ts'
 
 /** Of paths that have no operation for a request: which of them is for it follows from what they lack. */
 const ofPath = (
   name: DecisionStep,
   isFor: (unserved: UnservedRequest) => boolean,
-  check: (unserved: UnservedRequest) => StepVerdict,
+  check: (unserved: UnservedRequest) => StepResult,
 ): RequestStep => ({
   name,
   isMetByFixed: true,
@@ -342,17 +342,17 @@ export interface StepContinuation extends Continuation {
 
 /** Goes on with what a step has found; synchronously where it did not wait. */
 export const follow = (
-  verdict: Verdict | Promise<Verdict>,
+  result: CheckResult | Promise<CheckResult>,
   isGone: () => boolean,
   then: Continuation,
 ): void => {
-  const settle = (error: Verdict): void => {
+  const settle = (error: CheckResult): void => {
     if (error === undefined) then.proceed()
     else then.refuse(error)
   }
-  if (!(verdict instanceof Promise)) settle(verdict)
+  if (!(result instanceof Promise)) settle(result)
   else
-    verdict
+    result
       .then((late) => {
         if (isGone()) then.abandon()
         else settle(late)
@@ -370,10 +370,10 @@ export const takeSteps = <Subject>(
   let taken = 0
   for (const step of steps) {
     taken++
-    const verdict = step.check(request, subject)
-    if (verdict === undefined) continue
-    if (!(verdict instanceof Error) && !(verdict instanceof Promise)) {
-      then.answer(verdict)
+    const result = step.check(request, subject)
+    if (result === undefined) continue
+    if (!(result instanceof Error) && !(result instanceof Promise)) {
+      then.answer(result)
       return
     }
     const proceed = (): void => {
@@ -382,7 +382,7 @@ export const takeSteps = <Subject>(
     const refuse = (error: Error): void => {
       then.refuse(named(error, step.name))
     }
-    follow(verdict, () => request.isGone, { ...then, proceed, refuse })
+    follow(result, () => request.isGone, { ...then, proceed, refuse })
     return
   }
   then.proceed()

@@ -66,7 +66,7 @@ const endOfCredentials = (
     hasEnded =
       result.kind === 'identity'
         ? result.identity.type !== scheme
-        : result.kind === 'anonymous' || isVerdict(result.error)
+        : result.kind === 'anonymous' || isRejection(result.error)
   }
   return () => {
     if (hasEnded || isAsking) return hasEnded
@@ -82,6 +82,6 @@ const endOfCredentials = (
 }
 
 /** Where it can't be found out at present, such as without the shared state, the connection goes on. */
-const isVerdict = (error: Error): boolean =>
+const isRejection = (error: Error): boolean =>
   error instanceof GatewayError &&
   (error.code === 'svc.error.unauthorized' || error.code === 'svc.error.forbidden')

@@ -108,14 +108,14 @@ const isAnswering = (socket: Duplex): boolean => responseOn(socket) !== undefine
 
 const find = (
   { webSockets }: UpgradeOptions,
-  { fault, authority, target }: RequestHead,
+  { error, authority, target }: RequestHead,
   scheme: Scheme,
 ): ServedWebSocket | undefined =>
-  fault === undefined ? webSockets.find(authority.host, target.path, scheme) : undefined
+  error === undefined ? webSockets.find(authority.host, target.path, scheme) : undefined
 
 const isTaken = (options: UpgradeOptions, head: RequestHead, scheme: Scheme): boolean =>
   find(options, head, scheme) !== undefined ||
-  (head.fault === undefined && isForwarded(options.dispatch.table(), head, scheme))
+  (head.error === undefined && isForwarded(options.dispatch.table(), head, scheme))
 
 /** Whether the operation that would serve it may switch the connection. */
 const isForwarded = (

@@ -71,13 +71,13 @@ const MAX_BYTES = 16 * 1024 * 1024
 const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Promise<void>) => {
   let folders: ReadonlyMap<string, Folder> = new Map()
   let served: readonly TlsHost[] = []
-  let fault: string | undefined
+  let reported: string | undefined
 
   const complain = (message: string): void => {
-    if (message !== fault) {
+    if (message !== reported) {
       log.error('cannot use the directory of TLS certificates', { directory, message })
     }
-    fault = message
+    reported = message
   }
 
   const lookOnce = async (): Promise<void> => {
@@ -88,7 +88,7 @@ const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Pr
     const hosts = [...read.values()].flatMap(({ host }) => host ?? [])
     if (names.length > read.size) complain(leftOut(names, read.size))
     else if (hosts.length === 0) complain('no folder has a usable tls.crt and tls.key')
-    else fault = undefined
+    else reported = undefined
     if (hosts.length === 0 || isSame(hosts, served)) return
     served = hosts
     onHosts(hosts)

@@ -39,7 +39,7 @@ export const exchangeForClaims = async ({
     return exchanged
   } catch (cause) {
     // The provider may have moved its endpoints.
-    endpointDeps.providers.doubt(provider.record)
+    endpointDeps.providers.invalidate(provider.record)
     const status = cause instanceof ProviderError ? 502 : 400
     const [message, setting] = cause instanceof ProviderError ? [NO_RESPONSE] : remedyOf(cause)
     throw new OidcError('token_exchange_failed', message, { status, cause, setting })

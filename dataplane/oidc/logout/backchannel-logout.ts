@@ -65,7 +65,7 @@ const verifyToken = async ({
   try {
     return await readLogoutToken(token, provider.record, known, endpointDeps.now())
   } catch (cause) {
-    endpointDeps.providers.doubt(provider.record)
+    endpointDeps.providers.invalidate(provider.record)
     const code = cause instanceof KeySetError ? 'provider_unavailable' : 'invalid_request'
     throw new OidcError(code, 'the logout token cannot be trusted', { cause })
   }

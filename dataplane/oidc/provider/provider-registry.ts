@@ -23,7 +23,7 @@ export interface ProviderRegistry {
    * For a provider that does not behave as its metadata say: fetches them again in the background, at most every 10
    * s.
    */
-  doubt(record: OidcProviderRecord): void
+  invalidate(record: OidcProviderRecord): void
   /**
    * Why discovery has failed for 30 s, without any success; undefined: it has not. Tries again in the background, at
    * most every five minutes, so that a failure does not stay reported until the next login.
@@ -48,7 +48,7 @@ const FRESH_MS = 3_600_000
 /** How long cached metadata is used while the provider cannot be reached. */
 const USABLE_MS = 24 * 3_600_000
 const REMEMBER_FAILURE_MS = 5000
-const DOUBT_EVERY_MS = 10_000
+const INVALIDATE_EVERY_MS = 10_000
 const MAX_PROVIDERS = 1000
 /** Providers restart: what is over sooner is not reported. */
 const LASTS_MS = 30_000
@@ -71,8 +71,8 @@ export const createProviderRegistry = (options: RegistryOptions): ProviderRegist
       entries.set(key, entry)
       return entry.find()
     },
-    doubt(record) {
-      entries.get(keyOf(record))?.doubt()
+    invalidate(record) {
+      entries.get(keyOf(record))?.invalidate()
     },
     failureOf: (record) => entries.get(keyOf(record))?.failure(),
     get hasFailures() {
@@ -116,9 +116,10 @@ class ProviderEntry {
       : discoveryFailureOf(failure.cause)
   }
 
-  doubt(): void {
+  invalidate(): void {
     const since = this.#known?.since
-    if (since === undefined || isWithin(DOUBT_EVERY_MS, { now: this.#options.now(), since })) return
+    if (since === undefined || isWithin(INVALIDATE_EVERY_MS, { now: this.#options.now(), since }))
+      return
     this.#discover().catch(() => undefined)
   }
 

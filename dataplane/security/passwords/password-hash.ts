@@ -38,15 +38,15 @@ export const readPasswordHash = (text: string): PasswordHash | undefined => {
 }
 
 const isAffordable = ({ log2N, blockSize, parallelism, hash }: PasswordHash): boolean => {
-  const perLane = 2 ** log2N * blockSize
+  const perThread = 2 ** log2N * blockSize
   return (
     log2N >= 1 &&
     blockSize >= 1 &&
     parallelism >= 1 &&
     // RFC 7914 §6: N < 2^(128 · r / 8).
     log2N < 16 * blockSize &&
-    128 * perLane <= MAX_MEMORY_BYTES &&
-    perLane * parallelism <= MAX_WORK &&
+    128 * perThread <= MAX_MEMORY_BYTES &&
+    perThread * parallelism <= MAX_WORK &&
     hash.length >= MIN_HASH_BYTES &&
     hash.length <= MAX_HASH_BYTES
   )

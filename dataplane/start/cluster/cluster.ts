@@ -96,10 +96,10 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
     },
     beginDraining: () => {
       primary.phase = 'draining'
-      primary.tell('drain')
+      primary.notify('drain')
     },
     releaseClients: () => {
-      primary.tell('release clients')
+      primary.notify('release clients')
     },
     close: () => primary.close(),
     abort: () => {
@@ -111,7 +111,7 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
 /** A worker that has not completed a task after this time is killed. */
 const TASK_TIMEOUT_MS = 30_000
 /** How long a call of the operator about Services waits for a worker, which receives it in any case. */
-const TELL_TIMEOUT_MS = 5000
+const NOTIFY_TIMEOUT_MS = 5000
 /** A scrape does not wait longer for a worker. */
 const MEASURE_TIMEOUT_MS = 1000
 /** A worker that lived this long has not failed at its start. */
@@ -149,16 +149,16 @@ class Primary {
   async apply(change: ServingChange): Promise<void> {
     const undo = this.#held.add(change)
     const peers = [...this.peers.values()]
-    const outcomes = await Promise.all(peers.map((peer) => peer.perform({ kind: 'apply', change })))
-    const failed = outcomes.find((outcome) => outcome.kind === 'failed')
-    if (failed !== undefined && !outcomes.some((outcome) => outcome.kind === 'done')) {
+    const results = await Promise.all(peers.map((peer) => peer.perform({ kind: 'apply', change })))
+    const failed = results.find((result) => result.kind === 'failed')
+    if (failed !== undefined && !results.some((result) => result.kind === 'done')) {
       undo()
       throw new Error(`no serving process could apply the change: ${failed.message}`)
     }
     followDocuments(this.requests, change)
     // The others serve it already: restart those that could not, with everything that is loaded.
-    outcomes.forEach((outcome, index) => {
-      if (outcome.kind === 'failed') peers[index]?.kill()
+    results.forEach((result, index) => {
+      if (result.kind === 'failed') peers[index]?.kill()
     })
   }
 
@@ -168,11 +168,11 @@ class Primary {
     if (plain.kind === 'unix') await removeStaleSocket('public', plain.path)
     if (tls?.kind === 'unix') await removeStaleSocket('public-tls', tls.path)
     // The first one finds out whether the addresses are available, and what port 0 becomes.
-    const outcome = await this.#startWorker()
-    if (outcome.kind !== 'done') {
+    const result = await this.#startWorker()
+    if (result.kind !== 'done') {
       await this.close()
       const message =
-        outcome.kind === 'failed' ? outcome.message : 'a serving process ended at its start'
+        result.kind === 'failed' ? result.message : 'a serving process ended at its start'
       throw new StartError(message)
     }
     this.phase = 'serving'
@@ -191,7 +191,7 @@ class Primary {
   async applyEndpoints(change: EndpointsChange): Promise<void> {
     this.services.apply(change)
     const peers = [...this.peers.values()]
-    await Promise.all(peers.map((peer) => peer.tellEndpoints(change, TELL_TIMEOUT_MS)))
+    await Promise.all(peers.map((peer) => peer.sendEndpoints(change, NOTIFY_TIMEOUT_MS)))
   }
 
   async exportMetrics(): Promise<ServedMetrics> {
@@ -207,13 +207,13 @@ class Primary {
     }
   }
 
-  tell(kind: 'drain' | 'release clients' | 'close' | 'abort'): void {
-    for (const peer of this.peers.values()) peer.tell(kind)
+  notify(kind: 'drain' | 'release clients' | 'close' | 'abort'): void {
+    for (const peer of this.peers.values()) peer.notify(kind)
   }
 
   close(): Promise<void> {
     this.phase = 'closing'
-    this.tell('close')
+    this.notify('close')
     return new Promise((resolve) => {
       if (this.peers.size === 0) resolve()
       else this.#onEmpty = resolve
@@ -221,7 +221,7 @@ class Primary {
   }
 
   abort(): void {
-    this.tell('abort')
+    this.notify('abort')
     setTimeout(() => {
       for (const peer of this.peers.values()) peer.kill()
     }, ABORT_MS).unref()
@@ -229,9 +229,9 @@ class Primary {
 
   /** Logs a worker that fails; its exit starts the next one. */
   async #startMore(): Promise<void> {
-    const outcome = await this.#startWorker()
-    if (outcome.kind === 'done' || this.phase !== 'serving') return
-    this.#options.log.error('a serving process could not start', { ...outcome })
+    const result = await this.#startWorker()
+    if (result.kind === 'done' || this.phase !== 'serving') return
+    this.#options.log.error('a serving process could not start', { ...result })
   }
 
   /** Resolves when the worker serves all that is loaded, or never will. */
@@ -254,8 +254,8 @@ class Primary {
     })
     // Queued synchronously: whatever is applied from here on comes after what is loaded now.
     void peer.perform({ kind: 'start', settings, rings: security.rings })
-    void peer.tellRevoked(security.revoked(), TASK_TIMEOUT_MS)
-    void peer.tellEndpoints({ put: this.services.all(), delete: [] }, TASK_TIMEOUT_MS)
+    void peer.sendRevoked(security.revoked(), TASK_TIMEOUT_MS)
+    void peer.sendEndpoints({ put: this.services.all(), delete: [] }, TASK_TIMEOUT_MS)
     void peer.perform({ kind: 'announce', urls: this.#urls })
     for (const change of this.#held.portions()) void peer.perform({ kind: 'apply', change })
     return this.#listen(peer)
@@ -286,10 +286,10 @@ class Primary {
   }
 
   async #listen(peer: ClusterPeer): Promise<TaskResult> {
-    const outcome = await peer.perform({ kind: 'listen', at: this.#requestedAddresses })
-    if (outcome.kind === 'done') this.#addresses = { ...outcome.addresses, ...this.#addresses }
+    const result = await peer.perform({ kind: 'listen', at: this.#requestedAddresses })
+    if (result.kind === 'done') this.#addresses = { ...result.addresses, ...this.#addresses }
     else peer.kill()
-    return outcome
+    return result
   }
 
   #onExit(peer: ClusterPeer, livedMs: number): void {

@@ -124,18 +124,18 @@ export class ClusterPeer {
   }
 
   /** Does not wait for tasks; resolves also if there is no reply in time. */
-  async tellRevoked(entries: readonly RevokedEntry[], timeoutMs: number): Promise<void> {
+  async sendRevoked(entries: readonly RevokedEntry[], timeoutMs: number): Promise<void> {
     if (entries.length === 0) return
     await this.#ask({ kind: 'revoked', task: this.#nextTask++, entries }, timeoutMs)
   }
 
   /** Does not wait for tasks; resolves also if there is no reply in time. */
-  async tellEndpoints(change: EndpointsChange, timeoutMs: number): Promise<void> {
+  async sendEndpoints(change: EndpointsChange, timeoutMs: number): Promise<void> {
     if (change.put.length + change.delete.length === 0 && change.only === undefined) return
     await this.#ask({ kind: 'endpoints', task: this.#nextTask++, change }, timeoutMs)
   }
 
-  tell(kind: 'drain' | 'release clients' | 'close' | 'abort'): void {
+  notify(kind: 'drain' | 'release clients' | 'close' | 'abort'): void {
     if (!this.#isGone) this.worker.send({ kind })
   }
 

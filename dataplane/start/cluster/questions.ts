@@ -103,6 +103,6 @@ const share = async (
   const reply = await answerCall(shared, call)
   if (call.kind !== 'revoke') return reply
   const entry = [call.key, call.untilUnixSeconds] as const
-  await Promise.all(others.map((peer) => peer.tellRevoked([entry], REVOKE_TIMEOUT_MS)))
+  await Promise.all(others.map((peer) => peer.sendRevoked([entry], REVOKE_TIMEOUT_MS)))
   return reply
 }

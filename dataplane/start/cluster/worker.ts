@@ -59,7 +59,7 @@ export const runWorker = (options: WorkerOptions): void => {
     channel.on(signal, () => undefined)
 }
 
-type Told<K extends ToWorker['kind']> = Extract<ToWorker, { readonly kind: K }>
+type MessageOf<K extends ToWorker['kind']> = Extract<ToWorker, { readonly kind: K }>
 
 type AtOnce = Exclude<ToWorker['kind'], 'start' | 'apply' | 'listen' | 'announce'>
 
@@ -90,7 +90,7 @@ class Worker {
   }
 
   /** Messages that do not wait for the tasks before them. */
-  readonly #atOnce: { readonly [K in AtOnce]: (message: Told<K>) => void } = {
+  readonly #atOnce: { readonly [K in AtOnce]: (message: MessageOf<K>) => void } = {
     measure: ({ task }) => {
       void this.#measure(task)
     },

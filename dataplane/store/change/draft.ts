@@ -6,7 +6,7 @@ import type { Changes, LoadedContent, LoadedDocument, LoadedRealm } from '../loa
 import type { PackedDocument } from '../packed/packed-document.ts'
 import type { ServingChange } from '../serving.ts'
 
-type Clashes = ReturnType<ConflictIndex['conflictsOf']>
+type Conflicts = ReturnType<ConflictIndex['conflictsOf']>
 
 export class Draft implements Changes {
   readonly documents = new Map<string, LoadedDocument | null>()
@@ -37,15 +37,15 @@ export class Draft implements Changes {
   }
 
   /** The conflicts that a document with these claims would lose. Nothing is changed. */
-  clashesOf(candidate: LoadedDocument): Clashes {
+  conflictsOf(candidate: LoadedDocument): Conflicts {
     this.#claim(candidate.id, candidate)
-    const clashes = this.#index.conflictsOf(candidate.id)
+    const conflictsOfId = this.#index.conflictsOf(candidate.id)
     this.#claim(candidate.id, this.document(candidate.id))
-    return clashes
+    return conflictsOfId
   }
 
   /** The conflicts that a document of the result loses. */
-  clashes(id: string): Clashes {
+  conflictsOfId(id: string): Conflicts {
     return this.#index.conflictsOf(id)
   }
 

@@ -58,9 +58,9 @@ export const loadUnmanaged = async (
     // No sender named them, and an older version must not take it from a snapshot without them.
     ...(critical.length > 0 && { critical }),
   }
-  const clashes = draft.clashesOf(candidate)
-  if (clashes.length > 0) {
-    const problems = clashes.map(({ claim, winnerId }) => conflictProblem(claim, winnerId))
+  const conflicts = draft.conflictsOf(candidate)
+  if (conflicts.length > 0) {
+    const problems = conflicts.map(({ claim, winnerId }) => conflictProblem(claim, winnerId))
     return { item: rejectedItem('spec', id, problems) }
   }
   draft.putDocument(candidate, validation.pack({ since, rank: candidate.rank }))

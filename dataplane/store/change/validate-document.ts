@@ -84,12 +84,13 @@ const AGELESS: Place = { since: 0, rank: 0 }
 
 export const compileDocument: CompileWork<CompileResult> = (task, bounds) => {
   const { document } = task
-  const outcome = compile(document, environmentOf(task), bounds)
+  const compilation = compile(document, environmentOf(task), bounds)
   const id = idOf(document)
-  const problems = 'problems' in outcome ? outcome.problems.map(withoutOffset) : unfitId(id)
-  const warnings = outcome.warnings.length === 0 ? NO_WARNINGS : outcome.warnings.map(withoutOffset)
-  if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems, warnings }
-  const { compiled } = outcome
+  const problems = 'problems' in compilation ? compilation.problems.map(withoutOffset) : unfitId(id)
+  const warnings =
+    compilation.warnings.length === 0 ? NO_WARNINGS : compilation.warnings.map(withoutOffset)
+  if ('problems' in compilation || problems.length > 0) return { ok: false, id, problems, warnings }
+  const { compiled } = compilation
   const packed = packDocument(compiled, AGELESS)
   const { id: compiledId, realmUri } = compiled
   return {
@@ -124,16 +125,16 @@ export const validateInProcess =
 export const validateWith =
   (compiler: Pick<BoundedCompiler<CompileResult>, 'compile'>): ValidateDocument =>
   (document, environment) => {
-    const outcome = compiler.compile({
+    const compilation = compiler.compile({
       ...taskOf(document, environment),
       // A gateway performs one change at a time.
       namespace: '',
       purpose: 'edit',
       digest: () => contentDigest(document, environment.variables),
     })
-    return outcome instanceof Promise
-      ? outcome.then((each) => toDocumentValidation(document, each))
-      : toDocumentValidation(document, outcome)
+    return compilation instanceof Promise
+      ? compilation.then((each) => toDocumentValidation(document, each))
+      : toDocumentValidation(document, compilation)
   }
 
 /** What of a gateway's own settings its documents are warned of. */
@@ -158,9 +159,12 @@ export const atGateway =
       },
     })
 
-const toDocumentValidation = (document: unknown, outcome: CompileResult): DocumentValidation => {
-  if (!outcome.ok) return outcome
-  const { packed, ...rest } = outcome
+const toDocumentValidation = (
+  document: unknown,
+  compilation: CompileResult,
+): DocumentValidation => {
+  if (!compilation.ok) return compilation
+  const { packed, ...rest } = compilation
   return {
     ...rest,
     // `compile` has found it to be JSON.
@@ -186,16 +190,16 @@ const idOf = (document: unknown): string => {
 
 /** Ids are used in lines of the root digest and in URLs: no control characters, no leading `_`. */
 const unfitId = (id: string): readonly Problem[] => {
-  const fault = (message: string): readonly Problem[] => [
+  const invalid = (message: string): readonly Problem[] => [
     { code: 'invalid_value', path: '/id', message },
   ]
-  if (id === '') return fault('an id must not be empty')
+  if (id === '') return invalid('an id must not be empty')
   if (id.length >= MAX_ID_LENGTH)
-    return fault(`an id must have fewer than ${MAX_ID_LENGTH} characters`)
-  if (id.startsWith('_')) return fault('an id must not begin with _')
-  if (/\p{Cc}/u.test(id)) return fault('an id must not contain control characters')
+    return invalid(`an id must have fewer than ${MAX_ID_LENGTH} characters`)
+  if (id.startsWith('_')) return invalid('an id must not begin with _')
+  if (/\p{Cc}/u.test(id)) return invalid('an id must not contain control characters')
   const isNameable = id !== '.' && id !== '..' && id.isWellFormed()
   return isNameable
     ? []
-    : fault('an id must be usable in a URL: well-formed text, and neither . nor ..')
+    : invalid('an id must be usable in a URL: well-formed text, and neither . nor ..')
 }

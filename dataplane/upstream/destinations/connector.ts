@@ -35,7 +35,7 @@ export interface Destination {
   readonly port: string
 }
 
-export type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
+export type OnConnected = (...result: [null, Socket] | [Error, null]) => void
 
 /** Where a socket puts what it reads (`onread` of Node); such a socket emits no `data`. */
 export type Reading = OnReadOpts

@@ -52,8 +52,8 @@ export const createResolveConfined = (
         asGiven()
         return
       }
-      resolveAlias(fullName, (fault) => {
-        callback(null, addresses, fault !== null && NO_ALIAS.has(fault.code ?? ''))
+      resolveAlias(fullName, (error) => {
+        callback(null, addresses, error !== null && NO_ALIAS.has(error.code ?? ''))
       })
     })
   }

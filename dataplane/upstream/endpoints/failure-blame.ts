@@ -13,22 +13,22 @@ export interface FailedRequest {
 }
 
 /** A failure with a shorter time-out says more about the document than about the upstream. */
-const TELLING_MS = 1000
+const CONCLUSIVE_MS = 1000
 
 /** A failed attempt to connect (`refused`) has been counted when it failed. */
 export const failureOf = (failed: FailedRequest): SharedFailure | RealmFailure | undefined =>
-  FAULTS[failed.failure](failed)
+  BLAME[failed.failure](failed)
 
-const FAULTS = {
+const BLAME = {
   overloaded: () => undefined,
   refused: () => undefined,
   denied: () => undefined,
   // If no connection was attempted, the lookup was slow.
   connect_timeout: ({ request, connection }) =>
-    connection.hasAttempted && request.connectTimeoutMs >= TELLING_MS
+    connection.hasAttempted && request.connectTimeoutMs >= CONCLUSIVE_MS
       ? 'connect_timeout'
       : undefined,
-  timeout: ({ request }) => (request.timeoutMs >= TELLING_MS ? 'timeout' : undefined),
+  timeout: ({ request }) => (request.timeoutMs >= CONCLUSIVE_MS ? 'timeout' : undefined),
   reset: ({ cause }) => (isOfPeer(cause) ? 'reset' : undefined),
   malformed: () => 'malformed',
   aborted: () => undefined,

@@ -60,9 +60,9 @@ export class OriginAddresses {
   /** The last good result, and its time. */
   #found: readonly Address[] = []
   #answeredMs = -Infinity
-  #askedMs = -Infinity
+  #lookedUpMs = -Infinity
   #asking = 0
-  #asked = 0
+  #lookups = 0
   #list: EndpointList | undefined
   #seenVersion = -1
   #isListUsed = false
@@ -81,14 +81,14 @@ export class OriginAddresses {
   /** Looks them up again in the background if they are old. Call it with each request. */
   readonly touch = (nowMs: number): void => {
     this.#followList(nowMs)
-    const isOld = nowMs - this.#askedMs >= REFRESH_MS
+    const isOld = nowMs - this.#lookedUpMs >= REFRESH_MS
     if (!this.isLiteral && this.set.size > 0 && isOld) this.#askUnlessAsking()
   }
 
   /** Call it when this one does not respond: they may have changed. */
-  readonly doubt = (endpoint: Endpoint): void => {
+  readonly invalidate = (endpoint: Endpoint): void => {
     const nowMs = this.#options.now()
-    if (!this.isLiteral && nowMs - this.#askedMs >= HURRIED_MS) this.#askUnlessAsking()
+    if (!this.isLiteral && nowMs - this.#lookedUpMs >= HURRIED_MS) this.#askUnlessAsking()
     if (!this.#isListUsed || !this.set.members.includes(endpoint)) return
     this.#failed.add(endpoint)
     if (this.#failed.size < this.set.size) return
@@ -130,9 +130,9 @@ export class OriginAddresses {
 
   #askUnlessAsking(): void {
     const { now } = this.#options
-    if (this.#asking !== 0 && now() - this.#askedMs < LOST_MS) return
-    this.#askedMs = now()
-    const id = ++this.#asked
+    if (this.#asking !== 0 && now() - this.#lookedUpMs < LOST_MS) return
+    this.#lookedUpMs = now()
+    const id = ++this.#lookups
     this.#asking = id
     this.#options.find(this.#options.to, { all: true, hints: ADDRCONFIG }, (error, found) => {
       // A later lookup has replaced it.

@@ -22,7 +22,7 @@ export interface HealthEvent {
   readonly address: string
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
-  readonly verdict: EjectionChange
+  readonly change: EjectionChange
   readonly fault: SharedFailure | RealmFailure | GoneCause | undefined
 }
 
@@ -177,12 +177,12 @@ export class OriginHealth {
   /** Call it when the operator says that nothing is behind it. */
   withdraw({ key }: Endpoint, fault: GoneCause): void {
     this.#shared ??= new OutlierDetector(this.#registry)
-    this.#tell(key, this.#shared.withdraw(key, fault), { fault })
+    this.#notify(key, this.#shared.withdraw(key, fault), { fault })
   }
 
   /** Call it when the operator does not say that any more. */
   restore({ key }: Endpoint): void {
-    this.#tell(key, this.#shared?.restore(key), {})
+    this.#notify(key, this.#shared?.restore(key), {})
   }
 
   /** Finds the address that a request should try where none can be reached. */
@@ -205,7 +205,7 @@ export class OriginHealth {
 
   /** Call it for a new connection that requests can use. */
   onConnected({ key }: Endpoint): void {
-    this.#tell(key, this.#shared?.onConnected(key), {})
+    this.#notify(key, this.#shared?.onConnected(key), {})
   }
 
   /** An ejected address that this request should try. */
@@ -279,16 +279,16 @@ export class OriginHealth {
     const { endpoint, realm, fault, begunAt, waitedMs } = report
     const address = endpoint.key
     const isFailure = fault !== undefined && SHARED_FAILURES[fault] === (realm === undefined)
-    const verdict = detector.report({ address, isFailure, begunAt, fault, waitedMs }, set)
-    this.#tell(address, verdict, { realm, fault })
+    const change = detector.report({ address, isFailure, begunAt, fault, waitedMs }, set)
+    this.#notify(address, change, { realm, fault })
   }
 
-  #tell(
+  #notify(
     address: string,
-    verdict: EjectionChange | undefined,
+    change: EjectionChange | undefined,
     { realm, fault }: Partial<Pick<HealthEvent, 'realm' | 'fault'>>,
   ): void {
-    if (verdict !== undefined)
-      this.#registry.onEvent({ origin: this.origin, address, realm, verdict, fault })
+    if (change !== undefined)
+      this.#registry.onEvent({ origin: this.origin, address, realm, change, fault })
   }
 }

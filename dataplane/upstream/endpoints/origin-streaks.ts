@@ -64,16 +64,16 @@ export class OriginStreaks {
   }
 
   read(nowMs: number): readonly FailureStreak[] {
-    const troubles: FailureStreak[] = []
+    const streaks: FailureStreak[] = []
     for (const [realm, streak] of [[undefined, this.#shared] as const, ...this.#realms]) {
       if (streak === undefined) continue
       const { cause, sinceMs, lastMs, failures } = streak
       const forMs = nowMs - sinceMs
       const isFailing = failures >= FAILURES && forMs >= FAILS_MS && nowMs - lastMs <= REMEMBERED_MS
       if (isFailing || (failures === 0 && nowMs - lastMs <= CONTRADICTS_MS))
-        troubles.push({ realm, cause, forMs, isFailing })
+        streaks.push({ realm, cause, forMs, isFailing })
     }
-    return troubles
+    return streaks
   }
 
   #prolong(streak: Streak, cause: FailureCause, nowMs: number): void {

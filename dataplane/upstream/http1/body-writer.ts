@@ -11,7 +11,7 @@ export interface BodyEvents {
   /** All of it was passed to the socket. */
   onEnd(): void
   /** It broke off, or has another length than was declared: the connection is of no use any more. */
-  onFault(error: Error): void
+  onError(error: Error): void
 }
 
 export class BodyWriter {
@@ -103,7 +103,7 @@ export class BodyWriter {
   #fail(error: Error): void {
     if (!this.#detach()) return
     this.#body.destroy()
-    this.#events.onFault(error)
+    this.#events.onError(error)
   }
 
   /** @returns true once */

@@ -173,9 +173,9 @@ export class Http1Client implements Timed, Deferred {
     if (this.#isConnecting) return
     this.#isConnecting = true
     this.#options.connect(
-      (...outcome) => {
+      (...result) => {
         this.#isConnecting = false
-        const [failure, socket] = outcome
+        const [failure, socket] = result
         if (this.isDestroyed) socket?.destroy()
         else if (failure === null) this.#open(socket)
         else if (this.#exchange !== undefined) this.fail(this.#exchange, failure)
@@ -407,5 +407,5 @@ export class Http1Client implements Timed, Deferred {
   }
 }
 
-const malformed = ({ fault = 'an invalid chunk' }: ResponseParser): PeerError =>
-  new PeerError('malformed', `the response is not valid HTTP/1.1: ${fault}`)
+const malformed = ({ problem = 'an invalid chunk' }: ResponseParser): PeerError =>
+  new PeerError('malformed', `the response is not valid HTTP/1.1: ${problem}`)

@@ -105,7 +105,7 @@ export class Exchange {
       onEnd: () => {
         this.#onAllSent()
       },
-      onFault: (error) => {
+      onError: (error) => {
         this.#owner.fail(this, error)
       },
     })

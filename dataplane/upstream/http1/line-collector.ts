@@ -23,14 +23,14 @@ const AFTER_CR = 1
 const LINE_START = 2
 const AFTER_EMPTY_CR = 3
 const BLOCK_END = 4
-const FAULT = 5
+const INVALID = 5
 
 /** The state after an octet of each kind: text, CR, LF, other. */
 const NEXT: readonly (readonly number[])[] = [
-  [IN_LINE, AFTER_CR, FAULT, FAULT],
-  [FAULT, FAULT, LINE_START, FAULT],
-  [IN_LINE, AFTER_EMPTY_CR, FAULT, FAULT],
-  [FAULT, FAULT, BLOCK_END, FAULT],
+  [IN_LINE, AFTER_CR, INVALID, INVALID],
+  [INVALID, INVALID, LINE_START, INVALID],
+  [IN_LINE, AFTER_EMPTY_CR, INVALID, INVALID],
+  [INVALID, INVALID, BLOCK_END, INVALID],
 ]
 
 const NO_BYTES = Buffer.alloc(0)
@@ -104,8 +104,8 @@ export class LineCollector {
     for (let at = start; at < end; at++) {
       const kind = KINDS[bytes[at] ?? 0] ?? OTHER_KIND
       if (kind === TEXT_KIND && state === IN_LINE) continue
-      state = NEXT[state]?.[kind] ?? FAULT
-      if (state === FAULT) return FAULTY
+      state = NEXT[state]?.[kind] ?? INVALID
+      if (state === INVALID) return FAULTY
       if (state === BLOCK_END || (state === LINE_START && this.#isLine)) return at + 1
     }
     this.#state = state

@@ -5,7 +5,7 @@ import { CONNECTION_SCHEME } from './connection-scheme.ts'
 import { COLON, CR, SP, TAB, TOKEN } from './octets.ts'
 
 /** What makes a response invalid, for the log. */
-export type ResponseFault =
+export type ResponseProblem =
   | 'bytes that belong to no response'
   | 'an invalid status line'
   | 'a control character, a bare CR or a bare LF'
@@ -52,13 +52,17 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[\s,;])timeout\s*=\s*(\d{1,9})/i
  * contains no other control characters but HTAB
  * @example readHead(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n'), 0, 36)
  */
-export const readHead = (bytes: Buffer, from: number, to: number): ResponseHead | ResponseFault => {
+export const readHead = (
+  bytes: Buffer,
+  from: number,
+  to: number,
+): ResponseHead | ResponseProblem => {
   const text = bytes.toString('latin1', from, to)
   const statusCode = readStatusLine(text)
   if (statusCode === undefined) return 'an invalid status line'
   const fields = new HeadFields(text.charCodeAt(MINOR_AT) === ONE)
-  const fault = readFields({ bytes, from, text }, text.indexOf('\r\n') + 2, fields)
-  return fault ?? fields.frame(statusCode)
+  const problem = readFields({ bytes, from, text }, text.indexOf('\r\n') + 2, fields)
+  return problem ?? fields.frame(statusCode)
 }
 
 const PREFIX = 'HTTP/1.'
@@ -98,7 +102,7 @@ interface FieldSink {
    * @param name in lower case
    * @param hasBlanksBehind blanks followed the value in its line
    */
-  add(name: string, value: string, hasBlanksBehind: boolean): ResponseFault | undefined
+  add(name: string, value: string, hasBlanksBehind: boolean): ResponseProblem | undefined
 }
 
 /** Reads field lines from `start` to the end of the text. */
@@ -106,7 +110,7 @@ const readFields = (
   { bytes, from, text }: Block,
   start: number,
   sink: FieldSink,
-): ResponseFault | undefined => {
+): ResponseProblem | undefined => {
   let count = 0
   for (let at = start; at < text.length;) {
     const nameAt = at
@@ -121,8 +125,8 @@ const readFields = (
     const end = text.indexOf('\r', at)
     let valueEnd = end
     while (valueEnd > at && isBlank(bytes[from + valueEnd - 1])) valueEnd--
-    const fault = sink.add(name, text.slice(at, valueEnd), valueEnd < end)
-    if (fault !== undefined) return fault
+    const problem = sink.add(name, text.slice(at, valueEnd), valueEnd < end)
+    if (problem !== undefined) return problem
     at = end + 2
   }
   return undefined
@@ -150,7 +154,7 @@ class HeadFields implements FieldSink {
     this.#isHttp11 = isHttp11
   }
 
-  add(name: string, value: string, hasBlanksBehind: boolean): ResponseFault | undefined {
+  add(name: string, value: string, hasBlanksBehind: boolean): ResponseProblem | undefined {
     this.#headers.push(name, value)
     switch (name.length) {
       case 10:
@@ -172,7 +176,7 @@ class HeadFields implements FieldSink {
     }
   }
 
-  frame(statusCode: number): ResponseHead | ResponseFault {
+  frame(statusCode: number): ResponseHead | ResponseProblem {
     // RFC 9112 §6.3: ought to be handled as an error; it is how responses are smuggled.
     if (this.#isChunked && this.#contentLength !== undefined)
       return 'both Transfer-Encoding and Content-Length'
@@ -210,7 +214,7 @@ class HeadFields implements FieldSink {
     if (seconds !== undefined) this.#keepAliveSeconds = Number(seconds)
   }
 
-  #readLength(value: string): ResponseFault | undefined {
+  #readLength(value: string): ResponseProblem | undefined {
     // RFC 9112 §6.3 lets one accept equal ones; recipients that differ in that disagree on where the message ends.
     if (this.#contentLength !== undefined) return 'more than one Content-Length'
     if (!LENGTH.test(value)) return 'an invalid Content-Length'
@@ -218,7 +222,7 @@ class HeadFields implements FieldSink {
     return undefined
   }
 
-  #readCoding(value: string, hasBlanksBehind: boolean): ResponseFault | undefined {
+  #readCoding(value: string, hasBlanksBehind: boolean): ResponseProblem | undefined {
     // A list or a second line would name another coding, or `chunked` twice. With a tab behind it, which RFC 9110 §5.5
     // allows, it is no `chunked` for Node's parser.
     if (this.#isChunked || hasBlanksBehind || value.toLowerCase() !== 'chunked')
@@ -240,7 +244,7 @@ export const checkTrailers = (
   bytes: Buffer,
   from: number,
   to: number,
-): ResponseFault | undefined => {
+): ResponseProblem | undefined => {
   const text = bytes.toString('latin1', from, to)
   return readFields({ bytes, from, text }, 0, TRAILERS) === undefined
     ? undefined

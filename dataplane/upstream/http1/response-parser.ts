@@ -8,7 +8,12 @@ import {
 } from '../../web-socket-switch.ts'
 import { CR, HEX, LF, NO_DIGIT } from './octets.ts'
 import { LineCollector } from './line-collector.ts'
-import { checkTrailers, readHead, type ResponseFault, type ResponseHead } from './response-head.ts'
+import {
+  checkTrailers,
+  readHead,
+  type ResponseProblem,
+  type ResponseHead,
+} from './response-head.ts'
 
 /** The most bytes of the head of a response. */
 const MAX_HEAD_BYTES = 64 * 1024
@@ -76,7 +81,7 @@ export class ResponseParser {
   head: ResponseHead | undefined
   hints: readonly string[] = []
   switched: WebSocketSwitch | undefined
-  fault: ResponseFault | undefined
+  problem: ResponseProblem | undefined
   dataFrom = 0
   dataTo = 0
   #phase: Phase = 'idle'
@@ -301,8 +306,8 @@ export class ResponseParser {
     const digitsEnd = endOfDigits(bytes, from, end)
     const size = sizeOf(bytes, from, digitsEnd)
     if (size === undefined) return this.#fail('an invalid chunk')
-    const fault = digitsEnd === end ? undefined : this.#checkExtensions(bytes, digitsEnd, end)
-    if (fault !== undefined) return this.#fail(fault)
+    const problem = digitsEnd === end ? undefined : this.#checkExtensions(bytes, digitsEnd, end)
+    if (problem !== undefined) return this.#fail(problem)
     this.#leftBytes = size
     this.#bodyPhase = size === 0 ? 'trailers' : 'chunk data'
     if (size === 0) this.#lines.begin('trailers', MAX_TRAILER_BYTES)
@@ -310,7 +315,7 @@ export class ResponseParser {
     return undefined
   }
 
-  #checkExtensions(bytes: Buffer, from: number, to: number): ResponseFault | undefined {
+  #checkExtensions(bytes: Buffer, from: number, to: number): ResponseProblem | undefined {
     this.#extensionBytes += to - from
     if (this.#extensionBytes > MAX_EXTENSION_BYTES) return 'too long chunk extensions'
     return EXTENSIONS.test(bytes.toString('latin1', from, to)) ? undefined : 'an invalid chunk'
@@ -328,13 +333,13 @@ export class ResponseParser {
     const found = this.#collect('too long trailers')
     if (found !== 'whole') return found
     const { bytes, from, to } = this.#lines
-    const fault = checkTrailers(bytes, from, to - 2)
-    if (fault !== undefined) return this.#fail(fault)
+    const problem = checkTrailers(bytes, from, to - 2)
+    if (problem !== undefined) return this.#fail(problem)
     this.#phase = 'complete'
     return undefined
   }
 
-  #collect(tooLong: ResponseFault): 'whole' | 'more' | 'fault' {
+  #collect(tooLong: ResponseProblem): 'whole' | 'more' | 'fault' {
     const found = this.#lines.read(this.#bytes, this.#at, this.#end)
     if (found === 'fault') return this.#fail('a control character, a bare CR or a bare LF')
     if (found === 'too long') return this.#fail(tooLong)
@@ -342,8 +347,8 @@ export class ResponseParser {
     return found
   }
 
-  #fail(fault: ResponseFault): 'fault' {
-    this.fault = fault
+  #fail(problem: ResponseProblem): 'fault' {
+    this.problem = problem
     this.#phase = 'faulty'
     return 'fault'
   }

@@ -7,7 +7,7 @@ import { closeFrame } from './close-frame.ts'
 import type { FrameError } from './frame-error.ts'
 import { HelloGate, type HelloGateOptions } from './hello-gate.ts'
 import type { FrameRules } from './frames.ts'
-import { Lane } from './lane.ts'
+import { RelayDirection } from './relay-direction.ts'
 
 export interface RelayEnds {
   readonly client: Duplex
@@ -52,8 +52,8 @@ export const GOING_AWAY = 1001
 export class Relay {
   readonly #ends: RelayEnds
   readonly #options: RelayOptions
-  readonly #toPeer: Lane
-  readonly #toClient: Lane
+  readonly #toPeer: RelayDirection
+  readonly #toClient: RelayDirection
   #openEnds = 2
   #linger: NodeJS.Timeout | undefined = undefined
 
@@ -66,11 +66,11 @@ export class Relay {
     const rulesFor = (isMasked: boolean): FrameRules | undefined =>
       wamp && { isMasked, maxMessageBytes: wamp.maxMessageBytes }
     const gate = wamp && new HelloGate(wamp)
-    this.#toPeer = new Lane(
+    this.#toPeer = new RelayDirection(
       { from: client, to: peer },
       { rules: rulesFor(true), now, gate, memory, onError: this.#closeForClient },
     )
-    this.#toClient = new Lane(
+    this.#toClient = new RelayDirection(
       { from: peer, to: client },
       { rules: rulesFor(false), now, memory, onError: this.#closeForPeer },
     )
@@ -92,13 +92,15 @@ export class Relay {
   /** Ends the relay if it is idle or stalled; to be called at intervals. */
   check(): void {
     const now = this.#options.now()
-    const lanes = [this.#toPeer, this.#toClient]
+    const directions = [this.#toPeer, this.#toClient]
     const { idleMs, stallMs } = this.#options
     if (
-      lanes.some(({ stuckSinceMs }) => stuckSinceMs !== undefined && now - stuckSinceMs > stallMs)
+      directions.some(
+        ({ stuckSinceMs }) => stuckSinceMs !== undefined && now - stuckSinceMs > stallMs,
+      )
     )
       this.destroy()
-    else if (lanes.every(({ lastByteMs }) => now - lastByteMs > idleMs))
+    else if (directions.every(({ lastByteMs }) => now - lastByteMs > idleMs))
       this.close(GOING_AWAY, 'idle')
   }
 
@@ -117,19 +119,19 @@ export class Relay {
     this.#endSoon()
   }
 
-  #connect(from: Duplex, lane: Lane, head: Buffer): void {
+  #connect(from: Duplex, direction: RelayDirection, head: Buffer): void {
     const other = from === this.#ends.client ? this.#ends.peer : this.#ends.client
     // The error is of no use to the other end; `close` follows.
     from.on('error', () => undefined)
     from.on('data', (chunk: Buffer) => {
-      lane.take(chunk)
+      direction.take(chunk)
       if (this.#toPeer.isOver && this.#toClient.isOver) this.#endSoon()
     })
     from.once('end', () => {
-      lane.end()
+      direction.end()
     })
     const onClose = (): void => {
-      lane.end()
+      direction.end()
       this.#endSoon()
       this.#openEnds -= 1
       if (this.#openEnds > 0) return
@@ -143,7 +145,7 @@ export class Relay {
       this.#endSoon()
     })
     from.resume()
-    if (head.length > 0) lane.take(head)
+    if (head.length > 0) direction.take(head)
   }
 
   #endSoon(): void {

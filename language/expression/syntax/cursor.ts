@@ -6,7 +6,7 @@ export interface Cursor {
   readonly end: number
   at: number
   /** The first error wins; nothing that is read after it counts. */
-  fault: { readonly offset: number; readonly message: string } | undefined
+  problem: { readonly offset: number; readonly message: string } | undefined
   remark: Remark | undefined
 }
 
@@ -50,7 +50,7 @@ export const peek = (cursor: Cursor): number => {
 
 /** Records the error and returns null. */
 export const failAt = (cursor: Cursor, offset: number, message: string): null => {
-  cursor.fault ??= { offset, message }
+  cursor.problem ??= { offset, message }
   return null
 }
 

@@ -41,11 +41,11 @@ export const parse = (source: string): Parsed => {
     source,
     end: isQuoted ? source.length - 1 : source.length,
     at: isQuoted ? 1 : 0,
-    fault: undefined,
+    problem: undefined,
     remark: undefined,
   }
   const parts = readParts(cursor)
-  if (cursor.fault !== undefined) return { ok: false, ...cursor.fault }
+  if (cursor.problem !== undefined) return { ok: false, ...cursor.problem }
   const single = isQuoted ? undefined : singleTag(parts)
   const ast = single ?? ({ kind: 'text', parts } as const)
   return cursor.remark === undefined ? { ok: true, ast } : { ok: true, ast, remark: cursor.remark }

@@ -11,7 +11,7 @@ import type {
   InactiveRoute,
   RouteTaken,
   TriedHost,
-  Verdict,
+  ExplainedResult,
 } from '../../../language/explain/explanation.ts'
 import type { RouteRow } from '../../../language/explain/list-routes.ts'
 import { METHODS } from '../../../language/document.ts'
@@ -69,13 +69,13 @@ export const readRoutesPage: Read<RoutesPage> = (body) => {
   return page && { routes: page.routes, leftOut: page.left_out, next: page.next }
 }
 
-const readVerdict = anyOf<Verdict>(
-  mapOf<Extract<Verdict, { readonly outcome: 'served' }>>({
+const readVerdict = anyOf<ExplainedResult>(
+  mapOf<Extract<ExplainedResult, { readonly outcome: 'served' }>>({
     outcome: oneOf('served'),
     status: numberOrNull,
     message: someText,
   }),
-  mapOf<Extract<Verdict, { readonly outcome: 'rejected' }>>({
+  mapOf<Extract<ExplainedResult, { readonly outcome: 'rejected' }>>({
     outcome: oneOf('rejected'),
     status: readNumber,
     code: someText,

@@ -18,7 +18,7 @@ import {
   type SyncItem,
   type SyncReply,
   UPSTREAM_CAUSES,
-  type UpstreamTrouble,
+  type UpstreamProblem,
 } from '../../../language/wire/wire.ts'
 import {
   anyOf,
@@ -140,7 +140,7 @@ const readRealmState = mapOf<RealmState>({
   ),
 })
 
-const readUpstream = mapOf<UpstreamTrouble>({
+const readUpstream = mapOf<UpstreamProblem>({
   origin: matching(/^https?:\/\/[\w.:[\]-]{1,255}$/),
   cause: oneOf(...UPSTREAM_CAUSES),
 })

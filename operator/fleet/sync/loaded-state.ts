@@ -6,7 +6,7 @@ import type {
   StateView,
   SyncItem,
   SyncReply,
-  UpstreamTrouble,
+  UpstreamProblem,
 } from '../../../language/wire/wire.ts'
 import type { LoadedDocument, LoadedRealm } from '../../data-plane.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
@@ -34,7 +34,7 @@ export class LoadedState {
   readonly bootId: string
   readonly gatewayVersion: string | undefined
   /** By id of the document. */
-  readonly upstreams: ReadonlyMap<string, UpstreamTrouble>
+  readonly upstreams: ReadonlyMap<string, UpstreamProblem>
   readonly manager: string | null
   readonly epoch: number
   /** Grows with every change. */
@@ -178,7 +178,7 @@ const noEdits = (): PendingEdits => ({ documents: new Map(), realms: new Map() }
 
 const NONE: ReadonlyMap<string, DesiredDocument> = new Map()
 
-const NONE_UNHEALTHY: ReadonlyMap<string, UpstreamTrouble> = new Map()
+const NONE_UNHEALTHY: ReadonlyMap<string, UpstreamProblem> = new Map()
 
 type Specs = ReadonlyMap<string, SpecState>
 

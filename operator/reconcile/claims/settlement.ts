@@ -2,7 +2,7 @@
 // that already serves is never removed for a conflict. The work is in proportion to what has changed and is in conflict.
 
 import { countFirst } from '../../../base/bisect.ts'
-import { type Clash, ConflictIndex } from '../../../language/routes/conflicts.ts'
+import { type Conflict, ConflictIndex } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import { changedKeys, edited } from '../../edited-map.ts'
 import { ClaimHolders } from './claim-holders.ts'
@@ -30,7 +30,7 @@ export class Settlement {
   /** Ids of paused applicants. */
   readonly #held = new Set<string>()
   #documents: Documents = new Map()
-  readonly #clashes = new Map<string, readonly Clash[]>()
+  readonly #conflicts = new Map<string, readonly Conflict[]>()
 
   /** id → what is to be sent: the candidate, the last good version, or nothing. The same map while nothing changes. */
   get documents(): Documents {
@@ -38,8 +38,8 @@ export class Settlement {
   }
 
   /** id → the clashes that its candidate loses. */
-  get clashes(): ReadonlyMap<string, readonly Clash[]> {
-    return this.#clashes
+  get conflicts(): ReadonlyMap<string, readonly Conflict[]> {
+    return this.#conflicts
   }
 
   settle(changes: ApplicantChanges): void {
@@ -53,11 +53,11 @@ export class Settlement {
   }
 
   /** What a document would lose now if it replaced those with the ids `replaced`; nothing changes. */
-  clashesOf(
+  conflictsAfter(
     { id, since, claims }: DesiredDocument,
     replaced: ReadonlySet<string>,
-  ): readonly Clash[] {
-    return this.#index.clashesOf({ id, rank: 0, since, claims }, replaced)
+  ): readonly Conflict[] {
+    return this.#index.conflictsAfter({ id, rank: 0, since, claims }, replaced)
   }
 
   /** Whether some document that is to be sent has the claim. */
@@ -95,11 +95,11 @@ export class Settlement {
     const placed = (id: string): DesiredDocument | undefined =>
       edits.has(id) ? edits.get(id) : this.#documents.get(id)
     const open = new OldestFirst()
-    for (const id of new Set([...changed, ...this.#clashes.keys(), ...this.#held])) {
+    for (const id of new Set([...changed, ...this.#conflicts.keys(), ...this.#held])) {
       const document = wantedBy(this.#applicants.get(id))
       if (document !== undefined) open.add(document)
       else {
-        this.#clashes.delete(id)
+        this.#conflicts.delete(id)
         this.#release(id, placed(id))
         edits.set(id, undefined)
       }
@@ -110,8 +110,8 @@ export class Settlement {
       if (applicant === undefined) continue
       const { lost, after } = this.#place(document, applicant, placed(id))
       edits.set(id, after)
-      if (lost.length > 0) this.#clashes.set(id, lost)
-      else this.#clashes.delete(id)
+      if (lost.length > 0) this.#conflicts.set(id, lost)
+      else this.#conflicts.delete(id)
       // Younger documents lose the claims that this one makes now.
       for (const other of this.#holders.othersOf(after)) {
         const wanted = wantedBy(this.#applicants.get(other))
@@ -129,11 +129,11 @@ export class Settlement {
    */
   #freedBy(changed: ReadonlySet<string>): ReadonlySet<string> {
     const freed = new Set<string>()
-    for (const [id, lost] of this.#clashes) {
+    for (const [id, lost] of this.#conflicts) {
       if (!lost.some(({ winnerId }) => changed.has(winnerId))) continue
       const wanted = wantedBy(this.#applicants.get(id))
       const isFreed =
-        wanted !== undefined && this.clashesOf(wanted, new Set([id])).length < lost.length
+        wanted !== undefined && this.conflictsAfter(wanted, new Set([id])).length < lost.length
       if (isFreed) freed.add(id)
     }
     return freed
@@ -144,7 +144,7 @@ export class Settlement {
     document: DesiredDocument,
     { lastGood, isHeld }: Applicant,
     before: DesiredDocument | undefined,
-  ): { readonly lost: readonly Clash[]; readonly after: DesiredDocument | undefined } {
+  ): { readonly lost: readonly Conflict[]; readonly after: DesiredDocument | undefined } {
     const { id } = document
     this.#claim(document)
     const lost = this.#index.conflictsOf(id)

@@ -9,7 +9,7 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import { changedKeys } from '../../edited-map.ts'
 import { refusedRenames } from './refused-renames.ts'
 import {
-  NO_CLASHES,
+  NO_CONFLICTS,
   NO_LOST_HOSTS,
   type Stand,
   type ValidatedDocument,
@@ -182,7 +182,7 @@ export class ClaimResolution {
 
   /** Keys of owners that lose a path or a host. */
   *#inConflict(): Iterable<string> {
-    for (const id of this.settlement.clashes.keys()) {
+    for (const id of this.settlement.conflicts.keys()) {
       const owner = this.owners.owner(id)
       if (owner !== undefined) yield owner.key
     }
@@ -193,7 +193,7 @@ export class ClaimResolution {
     return {
       owner: this.owners.owner(id),
       isHostLost: this.#lostHosts.has(key),
-      clashes: this.settlement.clashes.get(id) ?? NO_CLASHES,
+      conflicts: this.settlement.conflicts.get(id) ?? NO_CONFLICTS,
       isEntangled: false,
     }
   }

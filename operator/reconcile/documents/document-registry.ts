@@ -13,7 +13,7 @@ import {
   type Specifications,
   type ValidationOptions,
 } from './document-validations.ts'
-import { clashText, placeOf, type ValidatedDocument, resultAt } from './validated-document.ts'
+import { conflictText, placeOf, type ValidatedDocument, resultAt } from './validated-document.ts'
 import { LastGoodVersions } from './last-good.ts'
 import { ComputedCache } from '../computed-cache.ts'
 import { mayDocumentBeHeld } from '../may-be-held.ts'
@@ -186,7 +186,7 @@ export class DocumentRegistry {
     const isRevoked = lastGood === undefined && this.#lastGood.revoked.has(key)
     const own = [resource, read, validation, owner?.resource, lastGood, isRevoked]
     const inputs = [...own, isHostLost, isEntangled]
-    return this.#resultCache.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
+    return this.#resultCache.get(key, [...inputs, ...lost.map(conflictText), ...winners], () =>
       resultAt(validated, place, { lastGood, isRevoked }),
     )
   }

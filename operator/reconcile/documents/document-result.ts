@@ -20,7 +20,7 @@ export interface Standing {
   readonly isHostLost: boolean
   /** See `Stand`. */
   readonly isEntangled: boolean
-  readonly clashes: readonly LostClaim[]
+  readonly lostClaims: readonly LostClaim[]
   readonly serving: Serving | undefined
   /** See `ResourceResult`. */
   readonly isRevoked: boolean
@@ -123,7 +123,7 @@ const acceptedOf = (
 
 const conflictsOf = (
   resource: ApiSpecificationResource,
-  { host = '', owner, isHostLost, isEntangled, clashes }: Standing,
+  { host = '', owner, isHostLost, isEntangled, lostClaims }: Standing,
 ): readonly Problem[] => {
   if (owner !== undefined) {
     const message = ownedWords(`the id '${owner.id}'`, resource, owner.resource)
@@ -140,7 +140,7 @@ const conflictsOf = (
       'they had, then change a few at a time'
     return [{ code: 'conflict', path: pointerIn(resource, '/id'), message }]
   }
-  return clashes.map(({ problem, winner }) => locate(resource, problem, winner))
+  return lostClaims.map(({ problem, winner }) => locate(resource, problem, winner))
 }
 
 /** The winner is named only within the namespace. */

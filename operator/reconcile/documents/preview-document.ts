@@ -9,7 +9,7 @@ import { validateApiSpecification, withRequirements } from './validate-api-speci
 import {
   type ValidatedDocument,
   toValidatedDocument,
-  NO_CLASHES,
+  NO_CONFLICTS,
   placeOf,
   type Stand,
   resultAt,
@@ -107,15 +107,15 @@ const standWith = (
   const changed = ownersWith(mine, resolution)
   const ownerOf: OwnerOf = (id) => (changed.has(id) ? changed.get(id) : owners.owner(id))
   const owner = mine.id === '' ? undefined : ownerOf(mine.id)
-  const stand = { owner, isHostLost: false, clashes: NO_CLASHES, isEntangled: false }
+  const stand = { owner, isHostLost: false, conflicts: NO_CONFLICTS, isEntangled: false }
   const { candidate } = mine
   if (owner?.key !== mine.key || candidate === undefined) return { stand, ownerOf }
   const lostHosts = hosts?.preview(standingWith(changed, resolution), refusedHosts)
   const isHostLost = lostHosts?.has(mine.key) === true
   // What it was makes way for what it is now, under whatever id.
   const replaced = new Set([mine.id, mine.lastId ?? mine.id])
-  const clashes = isHostLost ? NO_CLASHES : settlement.clashesOf(candidate, replaced)
-  return { stand: { ...stand, isHostLost, clashes }, ownerOf }
+  const conflicts = isHostLost ? NO_CONFLICTS : settlement.conflictsAfter(candidate, replaced)
+  return { stand: { ...stand, isHostLost, conflicts }, ownerOf }
 }
 
 /** Only of the ids that it names, and has named, may others be owners. */

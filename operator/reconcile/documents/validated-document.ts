@@ -1,7 +1,7 @@
 // Derives from a document that was validated by itself the id that it claims and, once all claims are resolved, the
 // result for it. Pure: `claim-resolution.ts` resolves the claims.
 
-import { type Clash, conflictProblem } from '../../../language/routes/conflicts.ts'
+import { type Conflict, conflictProblem } from '../../../language/routes/conflicts.ts'
 import type { Problem } from '../../../language/problem.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { NewCondition } from '../../resource/condition.ts'
@@ -30,12 +30,12 @@ export interface Stand {
   /** A host that it asks for belongs to another namespace. */
   readonly isHostLost: boolean
   /** The claims that the document which owns the id loses. */
-  readonly clashes: readonly Clash[]
+  readonly conflicts: readonly Conflict[]
   /** It is rejected together with others of its namespace, as deciding one by one would take too long. */
   readonly isEntangled: boolean
 }
 
-export const NO_CLASHES: readonly Clash[] = []
+export const NO_CONFLICTS: readonly Conflict[] = []
 export const NO_LOST_HOSTS: LostHosts = new Map()
 
 type Own = Pick<
@@ -69,7 +69,7 @@ export interface Place {
   readonly owner: Claimant<ApiSpecificationResource> | undefined
   readonly isHostLost: boolean
   readonly isEntangled: boolean
-  readonly lost: readonly Clash[]
+  readonly lost: readonly Conflict[]
   /** Which resource has each of `lost`. */
   readonly winners: readonly (ApiSpecificationResource | undefined)[]
 }
@@ -77,11 +77,11 @@ export interface Place {
 /** @param ownerOf the owner of an id after everything is resolved */
 export const placeOf = (
   { key }: Pick<ValidatedDocument, 'key'>,
-  { owner, isHostLost, clashes, isEntangled }: Stand,
+  { owner, isHostLost, conflicts, isEntangled }: Stand,
   ownerOf: (id: string) => Claimant<ApiSpecificationResource> | undefined,
 ): Place => {
   const isOwner = owner?.key === key
-  const lost = isOwner && !isHostLost ? clashes : NO_CLASHES
+  const lost = isOwner && !isHostLost ? conflicts : NO_CONFLICTS
   const winners = lost.map(({ winnerId }) => ownerOf(winnerId)?.resource)
   return { isOwner, owner, isHostLost, isEntangled, lost, winners }
 }
@@ -97,7 +97,7 @@ export const resultAt = (
     ...('document' in read && { host: read.host, realmUri: read.realmUri }),
     routerRealm: routerRealmOf(lastGood?.document ?? validation.good),
     owner: isOwner ? undefined : owner,
-    clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
+    lostClaims: lost.map((conflict, i) => ({ problem: problemOf(conflict), winner: winners[i] })),
     isHostLost,
     isEntangled,
     serving: servingIn(resource, isOwner, { lastGood, isRevoked }),
@@ -122,9 +122,9 @@ const servingIn = (
 }
 
 /** A key for caches. */
-export const clashText = (clash: Clash): string => JSON.stringify(problemOf(clash))
+export const conflictText = (conflict: Conflict): string => JSON.stringify(problemOf(conflict))
 
-const problemOf = ({ claim, winnerId }: Clash): Problem => conflictProblem(claim, winnerId)
+const problemOf = ({ claim, winnerId }: Conflict): Problem => conflictProblem(claim, winnerId)
 
 /** Whether the valid version of a paused resource differs from the one that serves. */
 const waits = (good: DesiredDocument | undefined, lastGood: DesiredDocument | undefined): boolean =>

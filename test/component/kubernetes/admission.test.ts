@@ -310,7 +310,7 @@ await describeWithKubernetes('admission', (plane) => {
   }, 60_000)
 
   it(
-    'certificates and CA are replaced while it is asked',
+    'certificates and CA are replaced while it is called',
     async () => {
       // One that is closed would hold a new CA back until the old one nears its end.
       namespaces = [OWN, 'shop']

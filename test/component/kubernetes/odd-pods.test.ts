@@ -116,7 +116,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     }, PATIENCE)
   })
 
-  it('refuses a document: it is named, and is not asked again; a new one like it stays out', async () => {
+  it('refuses a document: it is named, and is not called again; a new one like it stays out', async () => {
     const { odd, apply } = group('refusing')
     const refuse = ({ fake }: Pick<OddPod, 'fake'>): unknown => fake.refuses.set('refused', PROBLEM)
     await using well = await odd({ name: 'taking' })

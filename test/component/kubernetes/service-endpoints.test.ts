@@ -194,7 +194,7 @@ describe('the Pods of a Service that a document names', () => {
     expect([...asked]).toEqual(['metadata.name=orders', 'kubernetes.io/service-name=orders'])
   })
 
-  it('are told to be gone, to all gateways: no one is ready, the Service is deleted, and back elsewhere', async () => {
+  it('are reported as gone to all gateways: no one is ready, the Service is deleted, and back elsewhere', async () => {
     const { cluster, untilKnown } = await start(3)
     const addresses = ['10.96.0.5']
     const targets = [{ port: 8080, addresses: ['10.0.0.1'] }]

@@ -181,7 +181,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
   )
 
   it(
-    'a resource that was made anew does not get the status of the old one',
+    'a resource that was created again does not get the status of the old one',
     async () => {
       const name = await aDocument()
       const old = await validated(name)

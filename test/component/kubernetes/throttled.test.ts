@@ -145,7 +145,7 @@ await describeWithKubernetes('an API server that answers 429', (plane) => {
 
   afterAll(() => open.disposeAsync())
 
-  it('what serves stays, the API server is not asked without end, and all is written when there is room again', async () => {
+  it('what serves stays, the API server is not called without end, and all is written when there is room again', async () => {
     const before = {
       lease: await leaseNow(plane()),
       kept: await resourceVersionOf(plane(), 'kept'),

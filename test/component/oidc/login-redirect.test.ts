@@ -50,7 +50,7 @@ const lose = (browser: Browser, name: string): void => {
   browser.jar.keep(new URL(PAGE), [`${name}=; Path=/; Max-Age=0; Secure`])
 }
 
-it('is shown after the login, as it was asked for', async () => {
+it('is shown after the login, as it was requested', async () => {
   const browser = rig.browser()
   const callback = await comeBack(browser)
   expect(callback.headers['location']).toBe('/shop/v1/page?tab=2&q=a%20b')
@@ -81,7 +81,7 @@ it('ends at the callback where no cookie is kept at all', async () => {
   expect([callback.status, callback.text]).toEqual([400, '{"error":"invalid_state"}'])
 })
 
-it('is asked for again at once after a logout', async () => {
+it('is requested again at once after a logout', async () => {
   const browser = rig.browser()
   await comeBack(browser)
   const logout = await browser.visit(`${OWN}/shop/oidc/logout`)

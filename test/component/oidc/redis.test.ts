@@ -115,7 +115,7 @@ describeWhenAvailable('replicas with one Redis', redisAvailability(), () => {
     ['away', kill, () => redis.restart()],
     ['full', fill, () => redis.tell('CONFIG SET maxmemory 0')],
   ])(
-    'while it is %s logins and tickets are refused, or taken as told, and nothing is forgotten',
+    'while it is %s logins and tickets are refused, or accepted as the setting says, and nothing is forgotten',
     async (_, fault, cure) => {
       const [ended, kept] = [await ticketFrom(), await ticketFrom()]
       const [waiting, accepted] = [await begin(), await begin()]

@@ -233,7 +233,7 @@ describe('credentials', () => {
     },
   )
 
-  it('are asked for before a body is looked at', async () => {
+  it('are requested before a body is looked at', async () => {
     await using gateway = await startGateway({ app: { authorize } })
     const response = await gateway.send('POST', '/api_specs', {
       body: 'x'.repeat(3_000_000),

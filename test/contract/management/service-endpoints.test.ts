@@ -43,7 +43,7 @@ describe('POST /service_endpoints', () => {
     expect(directory.all()).toEqual([service('c')])
   })
 
-  it('is told of Services and ports behind which nothing is, by true alone', async () => {
+  it('receives Services and ports behind which nothing is, as true alone', async () => {
     const directory = await start()
     const gone = { service: 'shop/a', addresses: ['10.0.0.1'], ports: [], isAbsent: true }
     const empty = (isEmpty: unknown): object => ({

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createHealthApp } from '../../../dataplane/management/app.ts'
 import type { ProbeDeps } from '../../../dataplane/management/endpoint.ts'
 import { Readiness } from '../../../dataplane/management/readiness.ts'
-import type { UpstreamTrouble } from '../../../language/wire/wire.ts'
+import type { UpstreamProblem } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { readStateView } from '../../../operator/fleet/client/read-response.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
@@ -167,8 +167,8 @@ describe('GET', () => {
   })
 
   it('/api_specs?view=state reports upstreams that answer no request, by documents that are loaded', async () => {
-    const troubles = new Map<string, UpstreamTrouble>()
-    await using gateway = await startGateway({ store: { upstreamTroubles: () => troubles } })
+    const troubles = new Map<string, UpstreamProblem>()
+    await using gateway = await startGateway({ store: { upstreamProblems: () => troubles } })
     await gateway.load(makeDocument('a'))
     const before = await gateway.send('GET', '/api_specs?view=state')
     expect(before.json).not.toHaveProperty('upstreams')

@@ -123,7 +123,7 @@ describe('version 2', () => {
     ['IPv6 without room for it', { family: 0x21, payload: Buffer.alloc(35) }],
     ['more than 4096 bytes', { length: 4097 }],
     ['more than 4096 bytes, LOCAL', { command: 0x20, length: 65_535 }],
-  ])('%s is malformed as soon as it is told', (_, header) => {
+  ])('%s is malformed as soon as it is known', (_, header) => {
     expect(parseProxyHeader(binaryHeader(header)).kind).toBe('malformed')
   })
 })

@@ -6,7 +6,7 @@ import { CredentialError } from '../../../dataplane/credentials/credential.ts'
 import { createToken } from '../../../dataplane/credentials/token.ts'
 import { createExchangeCredential } from '../../../dataplane/credentials/token-credential.ts'
 import { TokenSource } from '../../../dataplane/credentials/token-source.ts'
-import type { CredentialCause, CredentialTrouble } from '../../../language/wire/wire.ts'
+import type { CredentialCause, CredentialProblem } from '../../../language/wire/wire.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 const open = () => {
@@ -16,7 +16,7 @@ const open = () => {
     clock,
     asked: [] as string[],
     /** By caller; what it has is refused with that. */
-    troubles: new Map<string, CredentialTrouble>(),
+    troubles: new Map<string, CredentialProblem>(),
     isAway: false,
   }
   const credential = createExchangeCredential({
@@ -28,7 +28,7 @@ const open = () => {
       room.asked.push(caller)
       const trouble = room.isAway ? ({ cause: 'refused' } as const) : room.troubles.get(caller)
       if (trouble !== undefined)
-        return Promise.reject(new CredentialError('credential_token', 'no', { trouble }))
+        return Promise.reject(new CredentialError('credential_token', 'no', { problem: trouble }))
       return Promise.resolve(
         createToken(`for-${caller}`, 3600, { sinceMs: clock.now(), random: 0.5 }),
       )
@@ -45,7 +45,7 @@ const open = () => {
   const said = (token: string, caller = token): Promise<string | undefined> =>
     new Promise((resolve) => {
       credential.authorize({ caller, token: () => token }, (result) => {
-        resolve(result.ok ? result.authorization.header : result.error.trouble?.cause)
+        resolve(result.ok ? result.authorization.header : result.error.problem?.cause)
       })
     })
   const reject = (caller: string): Promise<boolean | undefined> =>
@@ -74,7 +74,7 @@ describe('a refusal of one caller', () => {
       expect(await room.said('mallory')).toBe(cause)
       expect(await room.said('alice')).toBe('Bearer for-alice')
       expect(await room.said(`new-${second}`)).toBe(`Bearer for-new-${second}`)
-      expect(room.credential.trouble()).toBeUndefined()
+      expect(room.credential.problem()).toBeUndefined()
       room.clock.advance(1000)
     }
     expect(room.asked.filter((caller) => caller === 'mallory').length).toBeLessThan(10)
@@ -89,7 +89,7 @@ describe('the same refusal of several callers', () => {
   const openRoom = () => {
     const room = open()
     let count = 0
-    const ask = async (caller: string, trouble: CredentialTrouble | undefined): Promise<void> => {
+    const ask = async (caller: string, trouble: CredentialProblem | undefined): Promise<void> => {
       const token = `${caller}-${count++}`
       if (trouble !== undefined) room.troubles.set(token, trouble)
       await room.said(token, caller)
@@ -108,48 +108,48 @@ describe('the same refusal of several callers', () => {
 
   it('is reported, delays no caller, and is no longer reported when as many are given a token', async () => {
     const room = await refusedFor(['alice', 'bob', 'carol'])
-    expect(room.credential.trouble()).toEqual(WRONG)
+    expect(room.credential.problem()).toEqual(WRONG)
     expect(await room.said('dave')).toBe('Bearer for-dave')
     expect(await room.said('erin')).toBe('Bearer for-erin')
-    expect(room.credential.trouble()).toEqual(WRONG)
+    expect(room.credential.problem()).toEqual(WRONG)
     expect(await room.said('frank')).toBe('Bearer for-frank')
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
   })
 
   it('is no longer reported when one of them is given a token', async () => {
     const room = await refusedFor(['alice', 'bob', 'carol'])
     await room.ask('carol', undefined)
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
   })
 
   it('is not reported of two, however many tokens they bring', async () => {
     const room = await refusedFor(['mallory', 'trudy'])
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
   })
 
   it('is not reported before it has lasted, however long one of them has had it, and is forgotten', async () => {
     const room = await refusedFor(['mallory'])
     for (const caller of ['alice', 'bob']) await room.ask(caller, WRONG)
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
     room.clock.advance(31_000)
-    expect(room.credential.trouble()).toEqual(WRONG)
+    expect(room.credential.problem()).toEqual(WRONG)
     room.clock.advance(570_000)
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
   })
 
   it('is reported again after another one, of callers that are refused for that', async () => {
     const room = await refusedFor(['alice', 'bob', 'carol'])
     for (const caller of ['alice', 'bob', 'carol']) await room.ask(caller, SCOPE)
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
     room.clock.advance(31_000)
-    expect(room.credential.trouble()).toEqual(SCOPE)
+    expect(room.credential.problem()).toEqual(SCOPE)
   })
 
   const everyReason = Array.from({ length: 20 }, (_, i) => ({
     cause: 'status' as const,
     found: String(500 + i),
   }))
-  it.each<[string, (turn: number) => CredentialTrouble | undefined]>([
+  it.each<[string, (turn: number) => CredentialProblem | undefined]>([
     ['is given tokens', () => undefined],
     ['is refused for another reason', () => SCOPE],
     ['is refused for ever other reasons', (turn) => everyReason[turn % everyReason.length]],
@@ -169,7 +169,7 @@ describe('the same refusal of several callers', () => {
     }
     for (let second = 0; second < 60; second++) {
       await disturb()
-      expect(room.credential.trouble()).toEqual(WRONG)
+      expect(room.credential.problem()).toEqual(WRONG)
       room.clock.advance(1000)
     }
   })
@@ -179,7 +179,7 @@ describe('the same refusal of several callers', () => {
     for (let second = 0; second < 120; second++) {
       for (const caller of ['mallory', 'trudy', 'eve']) await room.ask(caller, WRONG)
       await room.ask(`caller-${second}`, undefined)
-      expect(room.credential.trouble()).toBeUndefined()
+      expect(room.credential.problem()).toBeUndefined()
       room.clock.advance(1000)
     }
   })
@@ -204,7 +204,7 @@ describe('a failure for all callers', () => {
     expect(room.asked).toEqual(['alice', 'bob'])
     room.clock.advance(1001)
     expect(await room.said('carol')).toBe('Bearer for-carol')
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
   })
 
   it('is not seen again where a source repeats it without a request', async () => {
@@ -238,11 +238,11 @@ describe('a failure for all callers', () => {
       await room.said(`caller-${second}`)
       room.clock.advance(2000)
     }
-    expect(room.credential.trouble()).toEqual({ cause: 'refused' })
+    expect(room.credential.problem()).toEqual({ cause: 'refused' })
     room.isAway = false
     room.troubles.set('mallory', { cause: 'oauth_error', found: 'invalid_scope' })
     expect(await room.said('mallory')).toBe('oauth_error')
-    expect(room.credential.trouble()).toBeUndefined()
+    expect(room.credential.problem()).toBeUndefined()
   })
 
   it('of the client stays reported whatever the server says to one caller', async () => {
@@ -252,6 +252,6 @@ describe('a failure for all callers', () => {
     await room.said('alice')
     room.clock.advance(2000)
     await room.said('mallory')
-    expect(room.credential.trouble()).toEqual({ cause: 'invalid_client' })
+    expect(room.credential.problem()).toEqual({ cause: 'invalid_client' })
   })
 })

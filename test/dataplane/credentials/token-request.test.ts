@@ -125,7 +125,7 @@ describe('a token endpoint', () => {
   ])('that sends %s gives none', async (_, listener, trouble) => {
     const { origin } = await serving(listener)
     const error = await failureOf(requestClientToken(recordOf(`${origin}/token`), deps()))
-    expect([error.code, error.trouble]).toEqual(['credential_token', trouble])
+    expect([error.code, error.problem]).toEqual(['credential_token', trouble])
     // The response, which may have a token, is nowhere in what a log would write.
     expect(error.cause).toBeUndefined()
     expect(error.message).not.toMatch(/x-admin|script|the-secret/)
@@ -146,7 +146,7 @@ describe('a token endpoint', () => {
     ['refuses connections', 'http://127.0.0.1:1/token', { cause: 'refused' }],
     ['is not found', 'http://nowhere.invalid/token', { cause: 'dns' }],
   ])('that %s gives none', async (_, url, trouble) => {
-    expect((await failureOf(requestClientToken(recordOf(url), deps()))).trouble).toEqual(trouble)
+    expect((await failureOf(requestClientToken(recordOf(url), deps()))).problem).toEqual(trouble)
   })
 
   it('that is no allowed destination is never reached', async () => {
@@ -154,7 +154,7 @@ describe('a token endpoint', () => {
     const { origin } = await serving(() => visits++)
     const guard = createGuard({ deny: readRules(['127.0.0.0/8']).rules })
     const error = await failureOf(requestClientToken(recordOf(`${origin}/token`), deps(guard)))
-    expect([error.trouble, visits]).toEqual([{ cause: 'denied' }, 0])
+    expect([error.problem, visits]).toEqual([{ cause: 'denied' }, 0])
   })
 })
 
@@ -227,6 +227,6 @@ describe('an exchange', () => {
   ])('that is answered with %s says whom it is about', async (_, listener, code, trouble) => {
     const { origin } = await serving(listener)
     const error = await failureOf(exchangeToken(recordOf(`${origin}/token`), 'of-alice', deps()))
-    expect([error.code, error.trouble]).toEqual([code, trouble])
+    expect([error.code, error.problem]).toEqual([code, trouble])
   })
 })

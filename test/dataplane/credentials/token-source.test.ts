@@ -9,7 +9,7 @@ import { createManualClock } from '../../support/manual-clock.ts'
 import { settled } from '../../support/settled.ts'
 
 const failure = (): CredentialError =>
-  new CredentialError('credential_token', 'away', { trouble: { cause: 'refused' } })
+  new CredentialError('credential_token', 'away', { problem: { cause: 'refused' } })
 
 class Server {
   readonly clock = createManualClock()
@@ -53,7 +53,7 @@ class Server {
 }
 
 describe('a token', () => {
-  it('is asked for once, however many wait for it, and then given without waiting', async () => {
+  it('is requested once, however many wait for it, and then given without waiting', async () => {
     const server = new Server()
     const all = await Promise.all(Array.from({ length: 50 }, () => server.obtained()))
     expect(new Set(all)).toEqual(new Set(['t1']))
@@ -81,7 +81,7 @@ describe('a token', () => {
     server.clock.advance(76_000)
     expect(await server.obtained()).toBe('t1')
     await server.clock.run(0)
-    expect(server.source.failure?.error.trouble?.cause).toBe('refused')
+    expect(server.source.failure?.error.problem?.cause).toBe('refused')
     server.clock.advance(15_000)
     await expect(server.obtained()).rejects.toThrow('away')
     server.isAway = false
@@ -90,7 +90,7 @@ describe('a token', () => {
     expect(server.source.failure).toBeUndefined()
   })
 
-  it('that a server does not give is asked for more and more rarely', async () => {
+  it('that a server does not give is requested more and more rarely', async () => {
     const server = new Server()
     server.isAway = true
     for (let second = 0; second < 600; second++) {
@@ -145,7 +145,7 @@ describe('a token that upstreams refuse', () => {
     expect(server.asked).toBe(5)
   })
 
-  it('is used on while the server gives no other, which is asked for at a bounded rate', async () => {
+  it('is used on while the server gives no other, which is requested at a bounded rate', async () => {
     const server = new Server()
     server.expiresIn = 86_400
     await server.obtained()
@@ -156,7 +156,7 @@ describe('a token that upstreams refuse', () => {
       server.clock.advance(1000)
     }
     expect(server.asked).toBeLessThan(40)
-    expect(server.source.failure?.error.trouble?.cause).toBe('refused')
+    expect(server.source.failure?.error.problem?.cause).toBe('refused')
     await settled()
     server.isAway = false
     server.clock.advance(60_000)
@@ -211,7 +211,7 @@ describe('a token that another process has', () => {
     isFirst: () => Promise.resolve(isFirst),
   })
 
-  it('is used, and the server not asked', async () => {
+  it('is used, and the server is not called', async () => {
     const server = new Server()
     server.store = storeOf(() => stored(server))
     expect(await server.obtained()).toBe('theirs')

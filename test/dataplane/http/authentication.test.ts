@@ -126,7 +126,7 @@ describe.each(ways)('a verdict that comes %s', (_, give) => {
     expect([response.status, response.text]).toEqual([200, '"constructor"'])
   })
 
-  it('OPTIONS is not asked for, nor is what is open', async () => {
+  it('OPTIONS needs none, nor does what is open', async () => {
     await serve(
       () => give(refused(unauthorized('basic', 'r'))),
       secured({ get: answers('x'), options: { action: {} } }),
@@ -246,7 +246,7 @@ it.each([
   expect(rest).toContain('connection: close')
 })
 
-describe('what is asked', () => {
+describe('what is requested', () => {
   it('the demands, the realm, the client', async () => {
     const asked: unknown[] = []
     const authenticate: Authenticate = (security, realmUri, caller: Caller) => {

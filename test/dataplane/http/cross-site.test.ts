@@ -134,7 +134,7 @@ describe('a request without a body', () => {
 })
 
 describe('the refusal', () => {
-  it('is an error record that says what to do, and is told apart in log and decision', async () => {
+  it('is an error record that says what to do, and is distinct in log and decision', async () => {
     const response = await sent('POST', '/named', { type: 'text/plain', site: 'cross-site' })
     expect(response.json()).toMatchObject({
       code: 'svc.error.forbidden',

@@ -410,7 +410,7 @@ describe('which body', () => {
 })
 
 describe('expressions that fail', () => {
-  it('500 with a record that says nothing of the document; on_error is not asked, and the log has the expression', async () => {
+  it('500 with a record that says nothing of the document; on_error is not used, and the log has the expression', async () => {
     const response = { on_error: { status_code: 418 } }
     await gateway.load(
       path({ get: answers('{{security.nope}}', response) }, { headers: { 'x-cors': '*' } }),

@@ -52,7 +52,7 @@ describe('bearerAuthorizer', () => {
     expect(bearerAuthorizer(() => [])(withHeader('Bearer x'))).not.toBe(true)
   })
 
-  it('is not asked at all on loopback', () => {
+  it('is not called at all on loopback', () => {
     expect(allowAll(withHeader())).toBe(true)
   })
 })

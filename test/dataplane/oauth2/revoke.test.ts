@@ -63,7 +63,7 @@ describe('revocation', () => {
     expect(bodyOf(await refresh(endpointDeps, second)).error).toBe('invalid_grant')
   })
 
-  it('may be asked for twice', async () => {
+  it('may be requested twice', async () => {
     const endpointDeps = open()
     const { refresh_token: token } = await logIn(endpointDeps)
     await revoke(endpointDeps, token)

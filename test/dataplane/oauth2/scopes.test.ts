@@ -4,7 +4,7 @@ import { grantScopes } from '../../../dataplane/oauth2/scopes.ts'
 const OWN = ['staff', 'sales dept', 'a"b', 'é', 'constructor', 'staff']
 
 describe('grantScopes', () => {
-  it('stands for all groups, where none are asked for; a scope names those that it can', () => {
+  it('stands for all groups, where none are requested; a scope names those that it can', () => {
     expect(grantScopes(OWN, undefined)).toEqual({
       groups: ['staff', 'sales dept', 'a"b', 'é', 'constructor'],
       scopes: ['staff', 'constructor'],

@@ -76,7 +76,7 @@ describe('a password grant', () => {
     { scope: 'staff', groups: ['staff'] },
     { scope: 'staff resource_owners', groups: ['resource_owners', 'staff'] },
     { scope: 'staff staff', groups: ['staff'] },
-  ])('stands for no more than was asked: $scope', async ({ scope, groups }) => {
+  ])('stands for no more than was requested: $scope', async ({ scope, groups }) => {
     const endpointDeps = open()
     const { access_token: jwt, scope: granted } = await logIn(endpointDeps, { scope })
     expect(granted).toBe(groups.join(' '))

@@ -106,7 +106,7 @@ describe('a navigation', () => {
     ['of a path that is a login', { path: '/v1/y/oidc/login' }, /no way back/],
     ['of a URL too long to keep', { query: 'a'.repeat(2048) }, /no way back/],
     ['of a URL too long when written', { query: '&'.repeat(1500) }, /no way back/],
-  ])('%s is told why it is 401', (_name, asked, reason) => {
+  ])('%s receives the reason why it is 401', (_name, asked, reason) => {
     const decision = decide(asked)
     expect(decision).toEqual({
       kind: 'explain',
@@ -115,7 +115,7 @@ describe('a navigation', () => {
     expect(JSON.stringify(decision)).toMatch(reason)
   })
 
-  it('right after a login with a strict cookie is told that this may be why', () => {
+  it('right after a login with a strict cookie is answered that this may be why', () => {
     const cookie = `__Host-svc_oidc_.returned.${REALM}=1`
     const providers = Object.entries(realm.info?.oidc_providers ?? {})
     const strict = providers.map(([name, record]) => [
@@ -135,7 +135,7 @@ describe('a navigation', () => {
     ['has no such provider', { provider: 'other' }],
     ['has no logins now', { realm: { ...realm, authmethods: ['cookie'] } }],
     ['is asked for what every object has', { provider: '__proto__' }],
-  ])('is told where the realm %s', (_name, page) => {
+  ])('is shown where the realm %s', (_name, page) => {
     expect(decide({}, page)).toEqual({
       kind: 'explain',
       reason: 'Not redirected to the login: the realm has no such provider now.',

@@ -187,7 +187,7 @@ describe('a state', () => {
     })
   })
 
-  it('is spent only once the provider can be asked', async () => {
+  it('is spent only once the provider can be called', async () => {
     const begun = await begin()
     const record = providerRecord('http://127.0.0.1:1')
     begun.endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: record }))

@@ -38,7 +38,7 @@ describe('a Redis that refuses', () => {
     await state.close()
   })
 
-  it.each(['SET', 'ZRANGEBYSCORE'])('is asked again at its start: %s', async (command) => {
+  it.each(['SET', 'ZRANGEBYSCORE'])('is called again at its start: %s', async (command) => {
     await using redis = await startFakeRedis()
     redis.refusals.set(command, 1)
     const state = openRedisState(redis.url)

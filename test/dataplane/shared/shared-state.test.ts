@@ -329,7 +329,7 @@ describe('a revocation that could not be kept', () => {
     }
   })
 
-  it('is tried again when it is asked for again', async () => {
+  it('is tried again when it is requested again', async () => {
     const { disk, journal } = faultyJournal()
     const state = new MemoryState({ now: Date.now, journal })
     const until = soon()

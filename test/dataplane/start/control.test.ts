@@ -217,7 +217,7 @@ describe('createControl', () => {
     expect((await request(`${health}/ready?wait=60`)).status).toBe(503)
   })
 
-  it('answers on a health listener that was open before, what was asked before too', async () => {
+  it('answers on a health listener that was open before, also what was requested before', async () => {
     const settings = settingsOf()
     const early = await openHealthListener(settings)
     const [ready, ping] = ['/ready', '/ping'].map((path) =>

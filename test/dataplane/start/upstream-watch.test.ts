@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  troublesOf,
+  problemsOf,
   type UpstreamWatchOptions,
   watchUpstreams,
 } from '../../../dataplane/start/upstream-watch.ts'
@@ -70,14 +70,14 @@ describe('a document', () => {
       [],
     ],
   ])('%s', (_, held, views, troubles) => {
-    expect([...troublesOf([held], views)]).toEqual(troubles)
+    expect([...problemsOf([held], views)]).toEqual(troubles)
   })
 
   it('is reported with 199 others at most, and not more than fits', () => {
     const many = (id: (at: number) => string): readonly Document[] =>
       Array.from({ length: 1000 }, (_, at) => document(id(at)))
-    expect(troublesOf(many(String), [view()]).size).toBe(200)
-    const long = troublesOf(
+    expect(problemsOf(many(String), [view()]).size).toBe(200)
+    const long = problemsOf(
       many((at) => `${at}${'é'.repeat(500)}`),
       [view()],
     )
@@ -126,9 +126,9 @@ describe('the watch', () => {
 
   it('reports a change, and nothing else', async () => {
     const { watch, pass, changes, isStopped } = rig()
-    expect(watch.troubles().size).toBe(0)
+    expect(watch.problems().size).toBe(0)
     await pass(10)
-    expect([...watch.troubles().keys()]).toEqual(['a'])
+    expect([...watch.problems().keys()]).toEqual(['a'])
     await pass(300)
     expect(changes()).toBe(1)
     watch.stop()
@@ -155,6 +155,6 @@ describe('the watch', () => {
     expect(state.reads).toBe(1)
     answer([view()])
     await settled()
-    expect(watch.troubles().size).toBe(1)
+    expect(watch.problems().size).toBe(1)
   })
 })

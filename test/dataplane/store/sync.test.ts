@@ -275,7 +275,7 @@ describe('what a call has changed of the state view', () => {
       () => ({ epoch: 2, specs: { put: [specPut(document, 6)], delete: [] } }),
       false,
     ],
-  ])('with %s: is told as versions where its items tell all', async (_name, call, isTold) => {
+  ])('with %s: is sent as versions where its items say all', async (_name, call, isTold) => {
     const rig = managed()
     await sync(rig, put(specPut(document, 5)))
     const [before, view] = [rig.store.state().etag, stateOf(rig.store)]

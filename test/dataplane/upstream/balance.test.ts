@@ -291,7 +291,7 @@ describe('an instance that', () => {
     sick.behave = answers(503)
     await load(100, { realm: 'a' })
     expect(events).toMatchObject([
-      { address: sick.address, realm: 'a', fault: 'status', verdict: { kind: 'ejected' } },
+      { address: sick.address, realm: 'a', fault: 'status', change: { kind: 'ejected' } },
     ])
     expect((await load(300, { realm: 'a' })).shares[1]).toBe(0)
     expect(countsOf(upstream)).toEqual({ healthy: 2, ejected: 0, ejected_for_realms: 1 })
@@ -387,13 +387,13 @@ describe('an instance that', () => {
     pass(10 * SECOND)
     expect((await load(40)).failed).toBe(0)
     expect(events.at(-1)).toMatchObject({
-      verdict: { kind: 'ejected', why: 'probe', forMs: 20_000 },
+      change: { kind: 'ejected', why: 'probe', forMs: 20_000 },
     })
     if (killed !== undefined) killed.behave = (_, response) => response.end('another')
     await killed?.start()
     pass(20 * SECOND)
     await load(40)
-    expect(events.at(-1)).toMatchObject({ verdict: { kind: 'readmitted' } })
+    expect(events.at(-1)).toMatchObject({ change: { kind: 'readmitted' } })
     pass(10 * SECOND)
     expectFair((await load(600)).shares, 2)
   })
@@ -468,7 +468,7 @@ describe('what is known of health', () => {
     for (let count = 1; count <= 4; count++) await ask(upstream, { origin: up.origin }).done
     expect(events).toEqual([])
     await ask(upstream, { origin: up.origin }).done
-    expect(events).toMatchObject([{ fault: 'refused', verdict: { why: 'in a row' } }])
+    expect(events).toMatchObject([{ fault: 'refused', change: { why: 'in a row' } }])
   })
 
   it.each([
@@ -531,7 +531,7 @@ describe('the whole upstream', () => {
     expect((await load(20)).failed).toBe(0)
   })
 
-  it('that answers 503 everywhere is asked everywhere', async () => {
+  it('that answers 503 everywhere is tried everywhere', async () => {
     const { up, load } = await rig(2)
     for (const each of up.all) each.behave = answers(503)
     await load(50, { realm: 'a' })
@@ -666,7 +666,7 @@ describe('an attempt after another', () => {
 })
 
 describe('what is reported of an origin', () => {
-  const troublesOf = (upstream: BalancingUpstream): unknown[] =>
+  const reasonsOf = (upstream: BalancingUpstream): unknown[] =>
     upstream
       .counts()
       .readFailures()
@@ -680,7 +680,7 @@ describe('what is reported of an origin', () => {
     const { up, upstream } = await rig(1)
     await breakIt(up)
     for (let count = 0; count < 3; count++) await ask(upstream, { origin: up.origin }).done
-    expect(troublesOf(upstream)).toEqual([[cause, 3]])
+    expect(reasonsOf(upstream)).toEqual([[cause, 3]])
     expect(upstream.counts().read()).toMatchObject([{ label: up.origin, requests: 3 }])
   })
 
@@ -743,7 +743,7 @@ describe('what is reported of an origin', () => {
     expect(upstream.view(false).origins).toMatchObject([{ troubles: [{ isFailing: false }] }])
   })
 
-  it('says nothing of what a request asked for', async () => {
+  it('says nothing of what a request wanted', async () => {
     const { up, upstream } = await rig(1)
     const headers = ['authorization', 'Bearer secret']
     await ask(upstream, { origin: up.origin, path: '/secret?key=secret', headers }).done

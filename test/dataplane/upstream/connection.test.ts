@@ -27,16 +27,16 @@ const TIMEOUT = 'connectionAttemptTimeout'
 const FAILED = 'connectionAttemptFailed'
 
 it.each([
-  { event: TIMEOUT, heardMs: 0, told: [] },
-  { event: TIMEOUT, heardMs: 100, told: [] },
-  { event: TIMEOUT, heardMs: 200, told: ['unreachable'] },
-  { event: TIMEOUT, heardMs: 260, told: ['unreachable'] },
-  { event: FAILED, heardMs: 0, told: ['refused'] },
-  { event: FAILED, heardMs: 240, told: ['refused'] },
-  { event: FAILED, heardMs: 260, told: ['refused slowly'] },
+  { event: TIMEOUT, heardMs: 0, reported: [] },
+  { event: TIMEOUT, heardMs: 100, reported: [] },
+  { event: TIMEOUT, heardMs: 200, reported: ['unreachable'] },
+  { event: TIMEOUT, heardMs: 260, reported: ['unreachable'] },
+  { event: FAILED, heardMs: 0, reported: ['refused'] },
+  { event: FAILED, heardMs: 240, reported: ['refused'] },
+  { event: FAILED, heardMs: 260, reported: ['refused slowly'] },
 ])(
-  'are told as $told at $event where $heardMs ms of them were heard',
-  async ({ event, heardMs, told }) => {
+  'are reported as $reported at $event where $heardMs ms of them were heard',
+  async ({ event, heardMs, reported }) => {
     const endpoint = new Endpoint({ address: '10.0.0.1', family: 4 }, 0, -Infinity)
     const faults: string[] = []
     const events: ConnectionEvents = {
@@ -78,7 +78,7 @@ it.each([
       SILENT,
     )
     await attempted.promise
-    expect(faults).toEqual(told)
+    expect(faults).toEqual(reported)
     client.destroy()
     socket.destroy()
   },

@@ -321,7 +321,7 @@ describe('fromDocument', () => {
     ['a colon in a name', { 'a:b': 'a' }],
     ['letters beyond ASCII in a name', { ž: 'a' }],
   ])('%s is a fault', (_, map) => {
-    expect(read(map).fault).toEqual(expect.any(String))
+    expect(read(map).problem).toEqual(expect.any(String))
   })
 })
 
@@ -430,7 +430,7 @@ it('headers of a document have a bounded number of characters together', () => {
       written: new Set<string>(),
       dropped: new Set<string>(),
       isClients: () => false,
-    }).fault
+    }).problem
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, value]))
   expect(send(many(15))).toBeUndefined()

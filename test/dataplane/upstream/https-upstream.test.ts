@@ -151,7 +151,7 @@ describe('https upstreams', () => {
     for (const close of closers.splice(0)) await close()
   })
 
-  it('are asked over a new connection once one has ended while its response was paused', async () => {
+  it('are called over a new connection once one has ended while its response was paused', async () => {
     let connections = 0
     const origin = await serving({}, (socket) => {
       connections += 1
@@ -258,7 +258,7 @@ describe('https upstreams', () => {
     expect(memory.held).toBe(0)
   })
 
-  it('are asked for HTTP/1.1 alone, and refused where they speak nothing but HTTP/2', async () => {
+  it('are offered HTTP/1.1 alone, and refused where they speak nothing but HTTP/2', async () => {
     const offers: (readonly string[])[] = []
     const origin = await serving(
       {

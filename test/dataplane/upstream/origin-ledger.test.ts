@@ -132,7 +132,7 @@ describe('failures', () => {
     const record = open('http://up', 'a')
     for (let count = 0; count < 5; count++) record.onFailure('reset', blame, 'a')
     pass(30_000)
-    expect(record.troubles()).toMatchObject(troubles)
+    expect(record.streaks()).toMatchObject(troubles)
   })
 })
 

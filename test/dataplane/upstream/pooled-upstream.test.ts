@@ -545,7 +545,7 @@ describe.each([
       expect(server.opened()).toBe(2)
     })
 
-    it('after bytes that no request asked for', async () => {
+    it('after bytes that no request requested', async () => {
       const sockets: Socket[] = []
       const server = await opened(
         listenRaw((socket, text) => {

@@ -94,7 +94,7 @@ describe('createRetrier', () => {
     expect(again).toHaveBeenCalledTimes(pauseMs === undefined ? 0 : 1)
   })
 
-  it('what is asked for counts from the response, within what is left of the retry timeout', () => {
+  it('what is requested counts from the response, within what is left of the retry timeout', () => {
     let now = 0
     const retrier = createRetrier(policy, { now: () => now, random: () => 0 })
     now = 2001

@@ -340,7 +340,7 @@ describe('a Service that is gone', () => {
   }
 
   it.each(['no_service', 'no_endpoints'] as const)(
-    'is not asked (%s), over open connections neither, and is at once when it is back',
+    'is not called (%s), over open connections neither, and is at once when it is back',
     async (how) => {
       const made = await rig(2)
       const { tell, load, service } = made
@@ -361,7 +361,7 @@ describe('a Service that is gone', () => {
     },
   )
 
-  it('is asked where its name is that of another host', async () => {
+  it('is called where its name is that of another host', async () => {
     const made = await rig(1)
     const { directory } = made
     directory.apply({
@@ -408,7 +408,7 @@ describe('a Service that is gone', () => {
     expect(await causeFor(made)).toBe('served')
   })
 
-  it('is asked again once the operator says nothing of it', async () => {
+  it('is looked up again once the operator says nothing of it', async () => {
     const made = await rig(1)
     tellGone(made, 'no_service')
     expect(await made.load(10)).toEqual([0, 0])

@@ -133,7 +133,7 @@ describe.each(['upstream.test', '127.0.0.1'])('the only address of %s', (host) =
     expect(events).toEqual([])
     expect(await fail(1)).toEqual(['connect_timeout'])
     expect(events).toMatchObject([
-      { fault: 'connect_timeout', verdict: { kind: 'ejected', forMs: SECOND } },
+      { fault: 'connect_timeout', change: { kind: 'ejected', forMs: SECOND } },
     ])
     expect(await get(160)).toEqual(Array.from({ length: 160 }, () => REFUSED))
     expect(opened()).toBe(5)
@@ -165,7 +165,7 @@ describe.each(['upstream.test', '127.0.0.1'])('the only address of %s', (host) =
     expect(await get(1)).toEqual([REFUSED])
     pass(SECOND)
     expect(await get(1)).toEqual(['127.0.0.1'])
-    expect(events.at(-1)).toMatchObject({ verdict: { kind: 'readmitted' } })
+    expect(events.at(-1)).toMatchObject({ change: { kind: 'readmitted' } })
     expect(await get(20)).toEqual(Array.from({ length: 20 }, () => '127.0.0.1'))
     // It must fail five times again.
     for (const each of holes) each.isOpen = false
@@ -265,7 +265,7 @@ describe('several addresses', () => {
       await failOneByOne(made, 1)
     }
     const address = `127.0.0.${count}`
-    expect(events.at(-1)).toMatchObject({ address, verdict: { kind: 'readmitted' } })
+    expect(events.at(-1)).toMatchObject({ address, change: { kind: 'readmitted' } })
     expect(await get(20)).toEqual(Array.from({ length: 20 }, () => address))
   })
 })

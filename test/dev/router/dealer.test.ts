@@ -111,7 +111,7 @@ describe('calls', () => {
 describe('progressive results', () => {
   const asked = called({ receive_progress: true })
 
-  it('go to the caller that asked for them', () => {
+  it('go to the caller that requested them', () => {
     expect(play([REGISTER, asked, ['callee', PROGRESS], ['callee', END]])).toEqual([
       REGISTERED,
       ['callee', [MESSAGE.invocation, 1, 1, { receive_progress: true }]],
@@ -120,13 +120,13 @@ describe('progressive results', () => {
     ])
   })
 
-  it('are dropped when no caller asked', () => {
+  it('are dropped when no caller requested them', () => {
     expect(play([REGISTER, called({}), ['callee', PROGRESS], ['callee', END]]).slice(2)).toEqual([
       ['caller', [MESSAGE.result, 1, {}, ['whole']]],
     ])
   })
 
-  it('are not asked of a callee that does not know them', () => {
+  it('are not requested of a callee that does not know them', () => {
     expect(play([REGISTER, asked], {}, PLAIN_ROLES)[1]).toEqual(INVOKED_BARE)
   })
 

@@ -199,7 +199,7 @@ describe('a WebSocket', () => {
     ])
   })
 
-  it('is what plain HTTP is asked to upgrade to', async () => {
+  it('is what plain HTTP is to upgrade to', async () => {
     const { wsUrl } = await start()
     expect((await fetch(wsUrl.replace('ws:', 'http:'))).status).toBe(426)
   })

@@ -45,9 +45,9 @@ const read = (pieces: readonly Buffer[], offer: WebSocketOffer | undefined): Rea
     let step = parser.next()
     while (step === 'hints' || step === 'head' || step === 'data') step = parser.next()
     at += parser.readTo
-    const { switched, fault } = parser
+    const { switched, problem } = parser
     if (step === 'switched') return { end: step, switched: { at, protocol: switched?.protocol } }
-    if (step === 'fault') return { end: fault ?? step, switched: undefined }
+    if (step === 'fault') return { end: problem ?? step, switched: undefined }
     if (step === 'end') return { end: step, switched: undefined }
     parser.release()
     own.fill('?')

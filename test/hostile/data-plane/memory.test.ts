@@ -32,7 +32,7 @@ const sized =
     sendText(`${start}${maps}{}]}`.padEnd(bytes))(response)
   }
 
-describe('a document asked for', () => {
+describe('a document requested', () => {
   const isTaken = (words: RegExp): boolean => words !== LEFT_ALONE
   const clientOf = ({ url }: HostileDataPlane) => {
     const client = new ManagementClient(

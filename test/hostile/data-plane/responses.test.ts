@@ -47,7 +47,7 @@ describe('a response that is larger than it can be', () => {
     await othersAreServed()
   })
 
-  it('is not asked for again for ten minutes, and then once', async () => {
+  it('is not requested again for ten minutes, and then once', async () => {
     const clock = createManualClock()
     const hostile = await hostileWith({ state: endless(' ') })
     const { fleet, report, othersAreServed } = await startCluster(hostile, { ...SIDECAR, clock })
@@ -157,7 +157,7 @@ describe('a response that makes no sense', () => {
   })
 })
 
-it('a response about what was not asked for counts for nothing', async () => {
+it('a response about what was not requested counts for nothing', async () => {
   const sync: Respond = (response, asked) => {
     const items = [...allItems(asked.sync, 'loaded'), ...ODD_ITEMS.toReversed()]
     json({ rootDigest: rootDigest([]), items })(response, asked)

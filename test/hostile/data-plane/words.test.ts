@@ -166,7 +166,7 @@ describe('a claim', () => {
     await othersAreServed()
   })
 
-  it('to hold a version of another namespace is not believed: it is not asked for it', async () => {
+  it('to hold a version of another namespace is not believed: its text is not requested', async () => {
     const { fleet, honest, othersAreServed } = await startReady('d')
     const version = { id: 'bank', digest: 'd' }
     expect(fleet.holders({ ...version, namespace: 'bank' })).toEqual([])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { FAULT } from '../../../language/expression/fold.ts'
+import { INVALID } from '../../../language/expression/fold.ts'
 import { constant, type Template } from '../../../language/expression/template.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import { createDiagnostics, type Diagnostics } from '../../../language/compile/diagnostics.ts'
@@ -53,7 +53,7 @@ describe('integers', () => {
     [[1], TYPE],
     [Infinity, TYPE],
     [read, VALUE],
-    [FAULT, []],
+    [INVALID, []],
   ])('known at load: %j → %j', (value, expected) => {
     const range = { minimum: 1, maximum: 10 }
     expect(
@@ -69,7 +69,7 @@ describe('integers', () => {
     [pipe, pipe],
     [list, TYPE],
     [map, TYPE],
-    [FAULT, []],
+    [INVALID, []],
   ])('or waiting: %j → %j', (value, expected) => {
     const range = { minimum: 0 }
     expect(
@@ -88,7 +88,7 @@ describe('texts', () => {
     [text, VALUE, text],
     [list, VALUE, TYPE],
     [map, VALUE, TYPE],
-    [FAULT, [], []],
+    [INVALID, [], []],
   ])('%j → known %j, or waiting %j', (value, known, waiting) => {
     const template = toTemplate(value)
     expect(outcome((diagnostics) => readText(template, '/x', diagnostics))).toEqual(known)
@@ -101,7 +101,7 @@ describe('texts', () => {
     ['constructor', VALUE],
     [read, VALUE],
     [1, TYPE],
-    [FAULT, []],
+    [INVALID, []],
   ])('one of a, b: %j → %j', (value, expected) => {
     expect(
       outcome((diagnostics) => readOneOf(toTemplate(value), '/x', ['a', 'b'], diagnostics)),
@@ -116,7 +116,7 @@ describe('texts', () => {
     [[], []],
     ['a', TYPE],
     [list, TYPE],
-    [FAULT, []],
+    [INVALID, []],
   ])('lists of a, b: %j → %j', (value, expected) => {
     expect(
       outcome((diagnostics) => readTexts(toTemplate(value), '/x', ['a', 'b'], diagnostics)),
@@ -147,7 +147,7 @@ describe('shapes', () => {
     [text, TYPE, TYPE],
     [read, read, read],
     [pipe, pipe, pipe],
-    [FAULT, [], []],
+    [INVALID, [], []],
   ])('%j → map %j, list %j', (value, asMap, asList) => {
     const template = toTemplate(value)
     expect(outcome((diagnostics) => readShape(template, '/x', 'map', diagnostics))).toEqual(asMap)
@@ -161,7 +161,7 @@ describe('toFoldedMap', () => {
       kind: 'map',
       entries: [
         ['a', read],
-        ['b', FAULT],
+        ['b', INVALID],
         ['__proto__', read],
       ],
     }
@@ -177,7 +177,7 @@ describe('toFoldedMap', () => {
     ['a', TYPE],
     [read, TYPE],
     [list, TYPE],
-    [FAULT, []],
+    [INVALID, []],
   ])('%j is none', (value, expected) => {
     expect(outcome((diagnostics) => toFoldedMap(toTemplate(value), '/x', diagnostics))).toEqual(
       expected,

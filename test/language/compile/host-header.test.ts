@@ -54,7 +54,7 @@ describe('host_header of a forward', () => {
     ])
   })
 
-  it('is what a document is told of that writes the header', () => {
+  it('is what a document is warned of that writes the header', () => {
     const { warnings } = compiled(withAction({ headers: { Host: 'a' } }))
     expect(warnings.map(({ message }) => message)).toEqual([
       expect.stringContaining('host_header: request'),

@@ -12,7 +12,7 @@ const report = (told: Told, paths: readonly string[], left = Infinity): readonly
   const given = constant({ acepts: 1, other: [1, 2], timeout: 3 })
   return paths.map((path) =>
     reportMisspelt('defaults', given, path, {
-      allowance: {
+      budget: {
         spend: (values) => {
           told.spent.push(values)
           return values <= left

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { FAULT } from '../../../language/expression/fold.ts'
+import { INVALID } from '../../../language/expression/fold.ts'
 import { constant, type Template } from '../../../language/expression/template.ts'
 import { toPlain } from '../../../language/compile/plain.ts'
 
@@ -11,8 +11,8 @@ describe('toPlain', () => {
     ['a read', read, '"{{…}}"'],
     ['a text', { kind: 'text', parts: ['a', read] }, '"{{…}}"'],
     ['a pipe', { kind: 'pipe', input: read, calls: [], source: '' }, '"{{…}}"'],
-    ['a fault', FAULT, '"{{…}}"'],
-    ['a list', { kind: 'list', items: [constant(1), read, FAULT] }, '[1,"{{…}}","{{…}}"]'],
+    ['a fault', INVALID, '"{{…}}"'],
+    ['a list', { kind: 'list', items: [constant(1), read, INVALID] }, '[1,"{{…}}","{{…}}"]'],
     [
       'a map with a reserved word',
       {

@@ -1,7 +1,7 @@
 // What is known at load becomes a constant where it stands, the rest waits, every fault is reported.
 
 import { describe, expect, it } from '@jest/globals'
-import { FAULT, fold, type FoldScope, weightOf } from '../../../language/expression/fold.ts'
+import { INVALID, fold, type FoldScope, weightOf } from '../../../language/expression/fold.ts'
 import { constant, type Template } from '../../../language/expression/template.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { folded, scopeOf } from './scope-of.ts'
@@ -213,7 +213,7 @@ describe('faults', () => {
     [`${'x'.repeat(65_530)}{{n}}xxx`, 'the expression is longer than 64 KiB'],
   ])('%s', (source, message) => {
     const { template, messages, paths } = folded(source, known)
-    expect(template).toBe(FAULT)
+    expect(template).toBe(INVALID)
     expect(messages).toEqual([expect.stringContaining(message)])
     expect(paths).toEqual([''])
   })
@@ -258,12 +258,12 @@ describe('faults', () => {
     )
     expect(messages).toHaveLength(2)
     expect(paths).toEqual(['/variables/bad', '/variables/badMap/bad'])
-    expect(template).toEqual({ kind: 'list', items: Array.from({ length: 6 }, () => FAULT) })
+    expect(template).toEqual({ kind: 'list', items: Array.from({ length: 6 }, () => INVALID) })
   })
 
   it('of the scope as a whole are reported by the scope', () => {
-    const scope: FoldScope = { budget: { left: 1 }, read: () => FAULT, whole: () => FAULT }
-    expect(fold('{{variables |> get(a)}} {{variables.x}}', '', scope, fail)).toBe(FAULT)
+    const scope: FoldScope = { budget: { left: 1 }, read: () => INVALID, whole: () => INVALID }
+    expect(fold('{{variables |> get(a)}} {{variables.x}}', '', scope, fail)).toBe(INVALID)
   })
 })
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { ExpressionError } from '../../../language/expression/errors.ts'
-import { FAULT, fold, type FoldScope } from '../../../language/expression/fold.ts'
+import { INVALID, fold, type FoldScope } from '../../../language/expression/fold.ts'
 import { functionNames } from '../../../language/expression/functions/functions.ts'
 import { jsonWriter } from '../../../language/expression/json.ts'
 import { lookup } from '../../../language/expression/lookup.ts'
@@ -261,8 +261,8 @@ describe('folding and running', () => {
           const late = foldOver({ m }, write('request.m'))
           const early = foldOver({ m }, write('variables.m'))
           expect(late.messages).toEqual([])
-          expect(early.messages.length > 0).toBe(early.template === FAULT)
-          const known = early.template === FAULT ? 'refused' : valueOf(early.template)
+          expect(early.messages.length > 0).toBe(early.template === INVALID)
+          const known = early.template === INVALID ? 'refused' : valueOf(early.template)
           const waited = valueOf(late.template)
           expect(typeof waited === 'string' ? 'fails' : waited).toEqual(
             typeof known === 'string' ? 'fails' : known,

@@ -468,7 +468,7 @@ describe('what stands at the ends of a text', () => {
     expect([`${place} invalid_datatype`, `${place} invalid_value`]).toContain(found[0])
   })
 
-  it('is told in words that help, and without the value', () => {
+  it('is reported in words that help, and without the value', () => {
     const validation = validateRealm(
       withEnds('/info/oidc_providers/corp/client_secret', 'hush', '\n'),
     )

@@ -389,7 +389,7 @@ describe('hosts', () => {
     expect(served(equal, 'a.b.c', '/right')).toEqual(['right /right'])
   })
 
-  it('still finds a host after many others were asked for', () => {
+  it('still finds a host after many others were requested', () => {
     for (let at = 0; at < 50_000; at += 1) match(table, `h${at}.acme.com`, '/who')
     expect(served(table, 'h1.acme.com', '/who')).toEqual(['label /who'])
     expect(served(table, 'h49999.acme.com', '/who')).toEqual(['label /who'])

@@ -401,7 +401,7 @@ describe('the conflict index', () => {
     for (let at = 0; at < 2000; at++) index.put(sharing(2 * at))
     reads = 0
     index.put(sharing(2001))
-    expect(index.clashesOf(sharing(2003), new Set(['d0']))).toEqual([])
+    expect(index.conflictsAfter(sharing(2003), new Set(['d0']))).toEqual([])
     // Two for each comparison.
     expect(reads).toBeLessThan(30)
     index.remove('d0')

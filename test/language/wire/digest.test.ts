@@ -139,7 +139,7 @@ describe('the credentials that a digest withholds', () => {
     ['all', ALL, ALL, ALL],
     ['some of too many to try: all', ['c0'], MANY, MANY],
     ['another that is not named: all', ['x'], ALL, ALL],
-  ])('are told: %s', (_, withheld, credentials, expected) => {
+  ])('are reported: %s', (_, withheld, credentials, expected) => {
     for (const confinedTo of [undefined, 'shop']) {
       const digest = restrictedDigest(digestOf({ id: 'a' }), { confinedTo, withheld })
       expect(withheldBy(digest, credentials)).toEqual(expected)

@@ -63,7 +63,7 @@ const reviewOf = (document: object): object => ({
 const post = (server: AdmissionServer, json: unknown, path = '/validate?timeout=3s') =>
   request(`${server.url}${path}`, { method: 'POST', json, tls })
 
-describe('what is asked', () => {
+describe('what is requested', () => {
   it.each(loopbackAddresses())(
     'is answered on every address, where none is named: %s',
     async (host) => {
@@ -239,7 +239,7 @@ describe('the certificate', () => {
     expect((await post(server, {})).status).toBe(400)
   })
 
-  it('is not asked for by plain HTTP: nothing is shown', async () => {
+  it('is not requested by plain HTTP: nothing is shown', async () => {
     const server = await start()
     const socket = connectPlain(Number(new URL(server.url).port), '127.0.0.1')
     socket.on('error', () => undefined)

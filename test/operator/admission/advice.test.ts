@@ -523,7 +523,7 @@ describe('a forward to a Service', () => {
   })
 })
 
-describe('objects are not asked for while 32 requests, however long they take, are under way', () => {
+describe('objects are not requested while 32 requests, however long they take, are under way', () => {
   const EIGHT = Array.from({ length: 8 }, (_, at) => `s${at}`)
   const naming = resourceOf('ApiSpecification', 'a', {
     spec: {

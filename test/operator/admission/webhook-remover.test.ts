@@ -105,7 +105,7 @@ describe('the configuration for Pods, without sidecars', () => {
   })
 
   it.each([404, 403])(
-    'that is not there to be seen (%i) is not asked for again',
+    'that is not there to be seen (%i) is not requested again',
     async (status) => {
       const { clock, calls, lines, state, remover, rest } = aWorld(configuration({}))
       state.fault = new ApiError('no', { status })

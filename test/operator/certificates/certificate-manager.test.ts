@@ -214,7 +214,7 @@ describe('who does not lead', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('has what the leader makes seconds later, as webhooks are asked of it, too', async () => {
+  it('has what the leader makes seconds later, as it answers webhooks, too', async () => {
     const world = aWorld()
     const standby = aKeeper(world)
     standby.start()
@@ -466,7 +466,7 @@ describe('what was damaged or deleted by hand', () => {
 })
 
 describe('namespaces', () => {
-  it('are looked after at once when asked, and asked for no more than once', async () => {
+  it('are renewed at once when requested, and requested no more than once', async () => {
     const world = aWorld()
     const keeper = await leading(world, { namespaces: () => ['shop', 'late'].slice(0, 1) })
     await keeper.ensureNamespace('late')
@@ -614,7 +614,7 @@ describe('seeds', () => {
 })
 
 describe('an API that does not answer', () => {
-  it('is asked again with growing pauses, and what was known serves', async () => {
+  it('is called again with growing pauses, and what was known serves', async () => {
     const world = aWorld()
     const keeper = await leading(world)
     const before = await keeper.credentialsFor('shop')
@@ -642,7 +642,7 @@ describe('an API that does not answer', () => {
     expect(world.lines.join('')).toContain('listener')
   })
 
-  it('is asked nothing after the stop', async () => {
+  it('is not called after the stop', async () => {
     const world = aWorld()
     const keeper = await leading(world)
     await keeper.stop()

@@ -62,7 +62,7 @@ describe('DER', () => {
 })
 
 describe('certificates', () => {
-  it('say what was asked for', async () => {
+  it('say what was requested', async () => {
     const authority = await issueAuthority(life, SYSTEM_RANDOM)
     const request = { usage: 'server', names: ['b.test', 'a.test'], life } as const
     const leaf = await issueLeaf(authority, request, SYSTEM_RANDOM)

@@ -160,7 +160,7 @@ describe('the keys of realms', () => {
     ['no keys', '{"keys":[]}'],
     ['a short key', '{"keys":[{"kid":"a","k":"c2VjcmV0"}]}'],
     ['17 keys', ringText(...Array.from({ length: 17 }, (_, i) => i))],
-  ])('that are broken (%s) are left, told of, and never shown', async (_name, text) => {
+  ])('that are broken (%s) are left, reported, and never shown', async (_name, text) => {
     const world = aWorld()
     world.secrets.put(OWN, REALM_KEYS_SECRET, { 'keys.json': text })
     const keeper = await leading(world)
@@ -204,7 +204,7 @@ describe('the keys of realms', () => {
     expect([keeper.ring?.keys.length, keeper.failure]).toEqual([1, undefined])
   })
 
-  it('that can not be asked for are not known; what was read before stays', async () => {
+  it('that can not be requested are not known; what was read before stays', async () => {
     const world = aWorld()
     world.secrets.onCall = () => {
       throw new ApiError('no connection', { status: 0 })
@@ -223,7 +223,7 @@ describe('the keys of realms', () => {
     expect(keeper.failure).toContain('keys that were read before stay in use')
   })
 
-  it('are asked for no more after the stop', async () => {
+  it('are requested no more after the stop', async () => {
     const world = aWorld()
     const keeper = await leading(world)
     keeper.stop()

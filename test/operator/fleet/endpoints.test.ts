@@ -78,7 +78,7 @@ const holds = (plane: FakeDataPlane, ...all: readonly ServiceEndpoints[]): Promi
     expect([...plane.services.values()]).toEqual(all)
   })
 
-it('which Services do not exist is told once for each change', async () => {
+it('which Services do not exist is reported once for each change', async () => {
   const { source, fleet, lacking } = await start(await aPlane())
   source.tell(ORDERS)
   expect([...fleet.absentServices]).toEqual([])
@@ -172,7 +172,7 @@ describe('a gateway', () => {
     await holds(plane, ORDERS)
   })
 
-  it('that knows no such call is asked once, until it restarts', async () => {
+  it('that knows no such call is called once, until it restarts', async () => {
     const plane = await aPlane()
     plane.isBeforeEndpoints = true
     const source = new FakeSource()

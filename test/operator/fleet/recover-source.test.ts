@@ -68,7 +68,7 @@ const answers = (key: string, ...list: readonly ManagementResponse<unknown>[]) =
 }
 
 describe('texts that only data planes have', () => {
-  it('are asked of one that holds them, and reported once for all of them', async () => {
+  it('are requested from one that has them, and reported once for all of them', async () => {
     const { source, recovered, rounds } = aSource(({ key }) => [answers('p', good(key)).holder])
     source.want(Array.from({ length: 20 }, (_, i) => wanted(`d${i}`)))
     await settled()
@@ -84,7 +84,7 @@ describe('texts that only data planes have', () => {
     ['another version by now', { ...good('d'), etag: '"other"' }],
     ['no tag', { result: 'ok', value: { id: 'd' }, etag: undefined }],
     ['no document', { result: 'ok', value: [], etag: '"digest-of-d"' }],
-  ] as const)('a response that is %s: the next one is asked', async (_name, bad) => {
+  ] as const)('a response that is %s: the next one is called', async (_name, bad) => {
     const [first, second] = [answers('p', bad), answers('q', good('d'))]
     const { source, rounds } = aSource(() => [first.holder, second.holder])
     source.want([wanted('d')])
@@ -94,7 +94,7 @@ describe('texts that only data planes have', () => {
     source.stop()
   })
 
-  it('no data plane has them yet: asked when one has', async () => {
+  it('no data plane has them yet: requested when one has', async () => {
     const holders: Holder[] = []
     const { source, rounds } = aSource(() => holders)
     source.want([wanted('d')])
@@ -106,7 +106,7 @@ describe('texts that only data planes have', () => {
     source.stop()
   })
 
-  it('the only one that has them fails for a while: asked again', async () => {
+  it('the only one that has them fails for a while: requested again', async () => {
     const failed = { result: 'failed', message: 'x' } as const
     const only = answers('p', failed, failed, failed, good('d'))
     const { source, rounds, clock } = aSource(() => [only.holder])
@@ -118,7 +118,7 @@ describe('texts that only data planes have', () => {
     source.stop()
   })
 
-  it('a text that stands for something else is not asked for again, but for a new wish', async () => {
+  it('a text that stands for something else is not requested again, but for a new wish', async () => {
     const only = answers('p', good('d'))
     const { source, rounds, clock } = aSource(() => [only.holder], false)
     const version = wanted('d')
@@ -135,7 +135,7 @@ describe('texts that only data planes have', () => {
     source.stop()
   })
 
-  it('few are asked for at once', async () => {
+  it('few are requested at once', async () => {
     let asked = 0
     const { source, clock } = aSource(() => [
       {

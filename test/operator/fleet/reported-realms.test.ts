@@ -94,7 +94,7 @@ describe('a provider that fails', () => {
   it.each<[string, boolean]>([
     ['a realm without providers', true],
     ['a realm that the data plane was not given', false],
-  ])('is not told of %s', (_, isGiven) => {
+  ])('is not notified of %s', (_, isGiven) => {
     const given = new Map(isGiven ? [['com.shop', aRealm('com.shop', {})]] : [])
     expect(reportedRealms(held, given).get('com.shop')).toEqual({ digest: 'd', sessions: [] })
   })

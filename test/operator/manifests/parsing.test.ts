@@ -216,7 +216,7 @@ describe('a manifest file', () => {
     ])
   })
 
-  it('of many unreadable objects the first hundred are told', () => {
+  it('of many unreadable objects the first hundred are reported', () => {
     expect(readManifest('--- 1\n'.repeat(101), 'f.yaml').problems).toHaveLength(100)
   })
 })

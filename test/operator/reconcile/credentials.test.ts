@@ -124,7 +124,7 @@ describe('a document that names a credential', () => {
       forwarding('billing', { host: 'https://evil.example' }),
       "the credential 'billing' is not for documents of shop: its allowedNamespaces in the Realm do not admit them",
     ],
-  ])('is told nothing of a credential that is not for it by %s', (_, document, message) => {
+  ])('receives nothing of a credential that is not for it by %s', (_, document, message) => {
     const errors = resultOf(validate(realmOf({ from: 'Same' }), document))?.errors
     expect(errors?.map((each) => each.message)).toEqual([message])
   })

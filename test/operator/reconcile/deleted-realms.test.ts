@@ -261,7 +261,7 @@ describe('the uri of a Realm that was deleted a moment ago', () => {
     expect(world.serving).toBe('team')
   })
 
-  it('goes back to its own namespace, also where another one has asked for it before', () => {
+  it('goes back to its own namespace, also where another one has claimed it before', () => {
     const rival = realm({ ...others, age: 1 })
     const world = new World().stand([realm({ age: 0 }), orders()]).stand([rival, orders()])
     world.stand([rival, realm({ ...own }), orders()])

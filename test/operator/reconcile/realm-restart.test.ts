@@ -160,7 +160,7 @@ describe('a Realm whose uri an older one has named since', () => {
 
   const REFUSED = { conditions: [condition('Accepted', 'Conflicted', 'False')] }
 
-  it('keeps it when an operator starts anew', () => {
+  it('keeps it when an operator starts again', () => {
     const { desired, said } = start(realm({ status: SERVED }), rival(REFUSED), orders(digest()))
     expect(desired.realms.get('com.shop')?.namespace).toBe('default')
     expect(said('Realm/team/rival')['Accepted']).toMatch(/^False Conflicted/)

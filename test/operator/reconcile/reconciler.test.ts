@@ -95,7 +95,7 @@ describe('settling claims', () => {
     settlement: Settlement,
     ...applicants: readonly (readonly [DesiredDocument, DesiredDocument?])[]
   ): readonly [readonly string[], readonly string[]] => {
-    const before = [...settlement.documents.keys(), ...settlement.clashes.keys()]
+    const before = [...settlement.documents.keys(), ...settlement.conflicts.keys()]
     settlement.settle(
       new Map([
         ...before.map((id) => [id, undefined] as const),
@@ -105,7 +105,7 @@ describe('settling claims', () => {
         ),
       ]),
     )
-    const { documents, clashes } = settlement
+    const { documents, conflicts: clashes } = settlement
     return [
       [...documents.values()].map(({ id, digest }) => `${id}:${digest}`).sort(),
       [...clashes.keys()].sort(),

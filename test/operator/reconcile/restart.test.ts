@@ -112,7 +112,7 @@ describe('statuses after a restart', () => {
     ['unreachable', { phase: 'unreachable', ready: false, message: 'nothing listens there' }],
     ['not ready', { phase: 'syncing', ready: false, documents: new Map() }],
     ['without it', { documents: new Map() }],
-  ])('%s: said once, and not anew before the data planes were asked', (name, more) => {
+  ])('%s: said once, and not again before the data planes were called', (name, more) => {
     const first = new Reconciler({ className: 'svc' })
     const reconciled = first.reconcile(cacheOf([realm, orders(document())]))
     const digest = reconciled.desired.documents.get('orders')?.digest ?? ''
@@ -218,7 +218,7 @@ describe('statuses after a restart', () => {
     expect(isIn(next)).toContain('Programmed=False Pending 05')
   })
 
-  it('a realm whose router refused says so until its data planes were asked', () => {
+  it('a realm whose router refused says so until its data planes were called', () => {
     const sessions = [{ url: 'ws://r', state: 'refused', reason: 'no' }] as const
     const { result } = firstOperator()
     const realms = new Map([['com.shop', { digest: 'd', sessions }]])

@@ -247,7 +247,7 @@ describe('a Secret', () => {
   })
 
   it.each([['a b'], ['YQ'], ['YQ=a'], ['YQ===='], ['ä'], ['-_-_']])(
-    'with data that is no base64 is told so: %j',
+    'with data that is no base64 has an error that says so: %j',
     (text) => {
       const secret = other('Secret', { data: { k: text, hash: '' } }, { name: 's' })
       expect(said(secret, usesSecret)).toEqual([
@@ -262,7 +262,7 @@ describe('a Secret', () => {
     expect(said(secret, { ...realm({}), spec })).toEqual([])
   })
 
-  it('with a line break at the end of its text is told so, by the place of the reference', () => {
+  it('with a line break at the end of its text has an error that says so, by the place of the reference', () => {
     const secret = other('Secret', { stringData: { k: 'hush\n' } }, { name: 's' })
     const spec = { uri: 'com.shop', callbackSecret: { secretRef: { name: 's', key: 'k' } } }
     const found = said(secret, { ...realm({}), spec })

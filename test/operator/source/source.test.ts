@@ -199,7 +199,7 @@ describe('what is watched', () => {
     expect(fixture.source.synced()).toBe(true)
   })
 
-  it('a name that is no name is never asked for', async () => {
+  it('a name that is no name is never requested', async () => {
     const fixture = await aSyncedSource([withVariables('a', 'x,metadata.name!=y', 'k')])
     expect(fixture.watches.open.some(({ options }) => options.type === secrets)).toBe(false)
     expect(fixture.source.synced()).toBe(true)
@@ -534,7 +534,7 @@ describe('synced', () => {
     expect(source.synced()).toBe(true)
   })
 
-  it('and not for longer than two minutes: one namespace may name more than can be asked for in hours', async () => {
+  it('and not for longer than two minutes: one namespace may name more than can be requested in hours', async () => {
     const documents = [withVariables('a', 'k', 'one'), aDocument('b')]
     const { watches, source, clock, keys, find, publish } = await aSyncedSource(documents)
     await clock.run(121_000)
@@ -626,7 +626,7 @@ describe('references that change', () => {
   it.each([
     ['another key', withVariables('b', 'keys', 'two'), { one: 'MQ==', two: 'Mg==' }],
     ['every key', withVariables('b', 'keys'), { one: 'MQ==', two: 'Mg==', three: 'Mw==' }],
-  ])('%s of a Secret that is read already: read anew, and never missing', async (_, doc, data) => {
+  ])('%s of a Secret that is read already: read again, and never missing', async (_, doc, data) => {
     const fixture = await aSyncedSource([withVariables('a', 'keys', 'one')])
     const all = { one: 'MQ==', two: 'Mg==', three: 'Mw==' }
     const first = fixture.watches.of(secrets)
@@ -1013,7 +1013,7 @@ describe('deletions', () => {
     expect(fixture.keys()).toEqual([])
   })
 
-  it('an API server that can not say: not believed, asked again', async () => {
+  it('an API server that can not say: not believed, called again', async () => {
     const fixture = await aSyncedSource([aDocument('a')])
     fixture.api.definitions.set('realms', 500)
     fixture.watches.of(apiSpecifications).remove('shop/a')
@@ -1024,7 +1024,7 @@ describe('deletions', () => {
     expect(fixture.keys()).toEqual([])
   })
 
-  it('of a Realm that is to be deleted now: reported as such, and no CRD is asked about it', async () => {
+  it('of a Realm that is to be deleted now: reported as such, and no CRD is read for it', async () => {
     const fixture = await aSyncedSource([anObject('Realm', 'a'), anObject('Realm', 'b')])
     fixture.api.definitions.set('realms', 500)
     const annotations = { 'gateway.svc.dev/delete-now': 'true' }

@@ -250,7 +250,7 @@ describe('the status server', () => {
     }
   })
 
-  it('holds what is asked before there are pages, and a fault for as long as the request says', async () => {
+  it('holds what is requested before there are pages, and an error for as long as the request says', async () => {
     const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, 'probes')
     try {
       const get = async (path: string): Promise<number> =>

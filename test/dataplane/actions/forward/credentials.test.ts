@@ -164,7 +164,7 @@ it('follows no redirect of the upstream', async () => {
   expect(thief.seen).toEqual([])
 })
 
-it('is not sent if its client has left while a token was asked for', async () => {
+it('is not sent if its client has left while a token was requested', async () => {
   const { origin, seen } = await upstreamTaking('token-1')
   let asked: (() => void) | undefined
   const waiting = new Promise<void>((resolve) => (asked = resolve))

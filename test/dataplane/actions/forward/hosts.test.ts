@@ -164,7 +164,7 @@ describe('a host that cannot be reached', () => {
     const { events, isDown, send, pass } = start(hostsOf(['a', 1], ['b', 1]))
     isDown.add('b')
     expect(hundred(send)).toEqual({ a: 95, b: 5 })
-    expect(events).toMatchObject([{ origin: 'http://b', verdict: { kind: 'ejected' } }])
+    expect(events).toMatchObject([{ origin: 'http://b', change: { kind: 'ejected' } }])
     expect(hundred(send)).toEqual({ a: 100 })
     pass(10_000)
     // One request tries it.
@@ -172,7 +172,7 @@ describe('a host that cannot be reached', () => {
     pass(20_000)
     isDown.clear()
     const { a = 0, b = 0 } = hundred(send)
-    expect(events.at(-1)).toEqual({ origin: 'http://b', verdict: { kind: 'readmitted' } })
+    expect(events.at(-1)).toEqual({ origin: 'http://b', change: { kind: 'readmitted' } })
     expect(b).toBeGreaterThan(1)
     expect(a).toBeGreaterThan(80)
     pass(10_000)

@@ -87,7 +87,7 @@ describe('defaults', () => {
     })
   })
 
-  it('headers say who asked', async () => {
+  it('headers say who the caller is', async () => {
     const echo = await seen({
       headers: {
         host: 'api.test:8080',

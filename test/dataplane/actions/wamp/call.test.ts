@@ -88,7 +88,7 @@ describe('wamp_call', () => {
     ['wamp.error.no_such_procedure', 'The router knows no such procedure: com.acme.add'],
     ['com.acme.error.own', 'com.acme.error.own'],
     ['constructor', 'constructor'],
-  ])('an ERROR %s without a word is told as %s', (uri, message) => {
+  ])('an ERROR %s without a word is reported as %s', (uri, message) => {
     const { call, exchange } = started()
     call?.handler.onFailure(peerError(uri, uri, { args: [{ secret: 1 }] }))
     expect(exchange.failures).toMatchObject([{ error_uri: uri, message }])
@@ -330,7 +330,7 @@ describe('progressive results of a call', () => {
     expect([exchange.results, exchange.failures]).toEqual([[], []])
   })
 
-  it.each(['accepted', 'refused'] as const)('are not asked for where events are %s', (events) => {
+  it.each(['accepted', 'refused'] as const)('are not requested where events are %s', (events) => {
     const { call } = started(PLAIN, {}, exchangeOf({ eventStreams: events }))
     expect(call?.handler).not.toHaveProperty('onProgress')
   })

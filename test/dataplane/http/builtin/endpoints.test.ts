@@ -321,7 +321,7 @@ describe('a response', () => {
       'a header that would split the response',
       () => ({ status: 302, headers: [['location', '/a\r\nset-cookie: b']], body: '' }),
     ],
-  ] as const)('instead of %s: 500, and nothing of it is told', async (_, giving) => {
+  ] as const)('instead of %s: 500, and nothing of it is shown', async (_, giving) => {
     await gateway.load(secured())
     give = giving as typeof give
     const response = await gateway.ask('GET', '/v1/oidc/login', {
@@ -372,7 +372,7 @@ describe('a response', () => {
 })
 
 describe('the rooms', () => {
-  it('are loaded when they are asked for, once', async () => {
+  it('are loaded when they are requested, once', async () => {
     await gateway.load(secured({ '/x': { security: {}, get: answers('x') } }, OAUTH))
     await gateway.ask('GET', '/v1/x')
     await gateway.ask('OPTIONS', '/v1/oauth/token')

@@ -22,7 +22,7 @@ const read = (cidrs: readonly string[], { from = '10.0.0.1', headers = {} }: Sen
 const TRUSTED = ['10.0.0.0/8', '::1/128', '192.0.2.7']
 
 describe('who sent a request', () => {
-  it('is not asked where no proxy is trusted, nor of whom we do not trust', () => {
+  it('is not read where no proxy is trusted, nor from a peer that we do not trust', () => {
     const headers = { 'x-forwarded-for': '1.2.3.4', 'x-request-id': 'a' }
     expect(read([], { headers })).toBeUndefined()
     expect(read(TRUSTED, { from: '11.0.0.1', headers })).toBeUndefined()

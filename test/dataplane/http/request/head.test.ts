@@ -51,7 +51,7 @@ describe('readHead', () => {
         'no',
       ),
     ).toMatchObject({
-      fault: undefined,
+      error: undefined,
       authority: { host: 'a', port: '' },
       target: { path: '/', query: '' },
       accept: 'x, y',
@@ -84,7 +84,7 @@ describe('the place of a request', () => {
     ['by an empty Host', ['Host', ''], { url: '/x' }, '', '/x'],
   ])('%s', (...[, rawHeaders, sent, text, path]) => {
     expect(readHead(messageOf(rawHeaders, sent))).toMatchObject({
-      fault: undefined,
+      error: undefined,
       authority: { text },
       target: { path },
     })
@@ -131,14 +131,14 @@ describe('the place of a request', () => {
     ['two_hosts', [...HOST, ...HOST], { url: 'http://b.test/' }],
     ['host', ['Host', 'a.test:x'], {}],
     ['host', ['Host', 'a.test:x'], { url: 'http://b.test/' }],
-  ])('%s: refused for %j %j', (fault, rawHeaders, sent) => {
+  ])('%s: refused for %j %j', (error, rawHeaders, sent) => {
     const head = readHead(messageOf(rawHeaders, sent))
-    expect(head).toMatchObject({ fault, authority: NO_AUTHORITY, target: { path: '' } })
+    expect(head).toMatchObject({ error, authority: NO_AUTHORITY, target: { path: '' } })
   })
 
   it.each(['chunked', 'Chunked', 'CHUNKED'])('the coding %s is taken', (coding) => {
     expect(headOf(...HOST, 'transfer-encoding', coding)).toMatchObject({
-      fault: undefined,
+      error: undefined,
       isChunked: true,
     })
   })

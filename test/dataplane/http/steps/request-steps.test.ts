@@ -4,7 +4,7 @@ import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import type {
   StepRequest,
   UnservedRequest,
-  Verdict,
+  CheckResult,
 } from '../../../../dataplane/http/steps/request-step.ts'
 import {
   httpSteps,
@@ -40,7 +40,7 @@ interface Asked {
   readonly isAcceptable?: boolean
   readonly isPreflight?: boolean
   readonly isGone?: boolean
-  readonly caller?: () => Verdict | Promise<Verdict>
+  readonly caller?: () => CheckResult | Promise<CheckResult>
 }
 
 const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
@@ -222,7 +222,7 @@ describe('the steps of a WebSocket connection', () => {
 })
 
 describe('a step that waits', () => {
-  const waiting = (verdict: () => Verdict): NamedStep<object> => ({
+  const waiting = (verdict: () => CheckResult): NamedStep<object> => ({
     name: 'negotiate',
     isFor: () => true,
     check: () => Promise.resolve().then(verdict),

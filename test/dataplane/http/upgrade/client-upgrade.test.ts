@@ -437,7 +437,7 @@ describe('who may open one', () => {
       ],
     ])
 
-  it('is asked before the upstream hears of it', async () => {
+  it('is evaluated before the upstream is called', async () => {
     await serve({ authenticate: () => refused(unauthorized) })
     await gateway.load(api({ security: { type: 'basic' } }))
     const client = await send(handshake())
@@ -569,7 +569,7 @@ describe('the end', () => {
     expect(gateway.authentications).toEqual([`${security.type} identity`])
   })
 
-  it('is 1008 where credentials that have ended leave nobody in particular', async () => {
+  it('is 1008 where credentials that have ended leave no identity', async () => {
     let isAnonymous = false
     const authenticate: Authenticate = () =>
       isAnonymous ? { kind: 'anonymous' } : accepted({ type: 'oidc' })
@@ -590,7 +590,7 @@ describe('the end', () => {
     await echoes(client)
   })
 
-  it('does not come of a password, which is not asked for again', async () => {
+  it('does not come of a password, which is not requested again', async () => {
     const { client, asked } = await openThenRefuse({ type: 'basic' }, 'svc.error.unauthorized')
     await echoes(client)
     expect(asked.count).toBe(1)

@@ -393,7 +393,7 @@ describe('whose router', () => {
     expect(gateway.log[0]?.api).toMatch(id)
   })
 
-  it('the oldest serves the scheme that is asked for', async () => {
+  it('the oldest serves the scheme that is requested', async () => {
     await serve({ trustedProxies: ['127.0.0.1'] })
     await gateway.load(
       api('secure', 'com.acme', '/', { defaults: { schemes: ['https'] } }),

@@ -50,7 +50,7 @@ describe('the log of a login that failed', () => {
   it.each([
     ['nobody', 'nobody'],
     ['x'.repeat(5000), 'x'.repeat(200)],
-  ])('names the provider that was asked for: %s', async (asked, named) => {
+  ])('names the provider that was requested: %s', async (asked, named) => {
     const room = open()
     await new Browser().login(room, { query: `provider=${asked}` })
 
@@ -67,7 +67,7 @@ describe('the log of a login that failed', () => {
     expect(room.logged.join()).toContain('"provider":"corp","setting":"authmethods"')
   })
 
-  it('names the provider that was asked for and that there is, not that of the document', async () => {
+  it('names the provider that was requested and that there is, not that of the document', async () => {
     const room = open()
     room.realms.set(
       REALM,

@@ -368,14 +368,17 @@ describe('while the shared state is away', () => {
   it.each([
     ['refuse', 503],
     ['allow', 302],
-  ] as const)('a callback is handled as told: %s', async (whenSharedAway, status) => {
-    const endpointDeps = open({ whenSharedAway })
-    endpointDeps.shared.takeOnce = away
-    const browser = new Browser()
-    const response = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
+  ] as const)(
+    'a callback is handled as its configuration says: %s',
+    async (whenSharedAway, status) => {
+      const endpointDeps = open({ whenSharedAway })
+      endpointDeps.shared.takeOnce = away
+      const browser = new Browser()
+      const response = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
-    expect(response.status).toBe(status)
-  })
+      expect(response.status).toBe(status)
+    },
+  )
 })
 
 describe('endpoints of the provider', () => {
@@ -432,7 +435,7 @@ describe('keys of the provider', () => {
     expect(response.status).toBe(302)
   })
 
-  it('are not asked for again and again by tokens of unknown keys', async () => {
+  it('are not requested again and again by tokens of unknown keys', async () => {
     const endpointDeps = open()
     const browser = new Browser()
     await browser.callback(endpointDeps, await begin(endpointDeps, browser))
@@ -449,7 +452,7 @@ describe('keys of the provider', () => {
     expect(op.count('/jwks') - before).toBe(0)
   })
 
-  it('and metadata are asked for once', async () => {
+  it('and metadata are requested once', async () => {
     const endpointDeps = open()
     const before = [op.count('/.well-known/openid-configuration'), op.count('/jwks')]
     for (let each = 0; each < 3; each++) {

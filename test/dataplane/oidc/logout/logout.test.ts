@@ -148,7 +148,7 @@ describe('logging out', () => {
     expect(setCookies(response)).toHaveLength(2)
   })
 
-  it('goes straight on when the provider can not be asked', async () => {
+  it('goes straight on when the provider can not be called', async () => {
     const { endpointDeps, browser, ticket } = await logIn()
     // Another entry: what was discovered counts no more.
     endpointDeps.realms.set(

@@ -34,7 +34,7 @@ const open = (): Fixture => {
     discover: () => Promise.resolve(metadata()),
     find: (more) => registry.find({ ...record, ...more }),
     doubt: () => {
-      registry.doubt(record)
+      registry.invalidate(record)
     },
     failure: () => registry.failureOf(record),
     hasFailures: () => registry.hasFailures,
@@ -157,7 +157,7 @@ describe('the registry of providers', () => {
     expect(fixture.asked()).toBe(2)
   })
 
-  it('forgets who was not asked for longest', async () => {
+  it('forgets the one that was not looked up for longest', async () => {
     const fixture = open()
     for (let each = 0; each < 1000; each++) await fixture.find({ client_id: `c${each}` })
     await fixture.find({ client_id: 'c0' })

@@ -170,7 +170,7 @@ describe('a hash queue', () => {
     for (const name of ['other', ...names('new', 32)]) expect(outcomes.get(name)).toBe('done')
   })
 
-  it('ends empty whatever was asked, and every task ran once or gave way', async () => {
+  it('ends empty whatever was called, and every task ran once or gave way', async () => {
     const random = seededRandom(12)
     for (let round = 0; round < 20; round++) {
       const { ask, turn, started, outcomes } = workshop()

@@ -124,7 +124,7 @@ describe('what was right', () => {
     ],
     ['no password', { uri: 'a.b', users: [{ username: 'alice' }] }, 'wrong_password'],
     ['no user', { uri: 'a.b', users: [] }, 'unknown_user'],
-  ])('is checked anew after %s', async (_, record, expected) => {
+  ])('is checked again after %s', async (_, record, expected) => {
     const ask = asking(setUp().passwords)
     await ask()
     const again = ask({ record })

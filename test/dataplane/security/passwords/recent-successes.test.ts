@@ -51,7 +51,7 @@ describe('createRecentSuccesses', () => {
     expect(successes.knows(at('user 10000'))).toBe(true)
   })
 
-  it('forgets the oldest place of a user, and nobody else for it', () => {
+  it('forgets the oldest place of a user, and no other user for it', () => {
     const { successes } = setUp()
     successes.add(at('bob'), 'digest')
     for (let place = 0; place < 20_000; place++) successes.add(at('alice', `${place}`), 'digest')

@@ -569,7 +569,7 @@ describe('keys of an issuer', () => {
     expect(statusOf(await ask(await issuer.sign()))).toBe(200)
   })
 
-  it('are asked for once by many', async () => {
+  it('are requested once by many', async () => {
     const tokens = await Promise.all(
       Array.from({ length: 20 }, (_, n) => issuer.sign({ jti: String(n) })),
     )
@@ -578,7 +578,7 @@ describe('keys of an issuer', () => {
     expect(issuer.asked).toBe(1)
   })
 
-  it('are never asked for an issuer that the realm does not trust', async () => {
+  it('are never requested an issuer that the realm does not trust', async () => {
     await ask(await issuer.sign({ iss: 'https://evil.example/' }))
     expect(issuer.asked).toBe(0)
   })

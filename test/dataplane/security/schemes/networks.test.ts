@@ -154,7 +154,7 @@ describe('with credentials', () => {
     expect(result).toMatchObject({ kind: 'refused', error: { reason } })
   })
 
-  it('nothing is asked of a client outside, and the audit log names the reason', () => {
+  it('nothing is requested of a client outside, and the audit log names the reason', () => {
     const home = securityHome({ realms: [record] })
     const result = home.authenticate(BASIC_INSIDE, REALM, callerOf(RIGHT))
     if (result instanceof Promise) throw new Error('it waits')

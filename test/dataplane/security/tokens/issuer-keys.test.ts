@@ -47,7 +47,7 @@ describe('keys at hand', () => {
     expect(home.asked).toHaveLength(3)
   })
 
-  it('are those of 500 issuers, asked for most lately', async () => {
+  it('are those of 500 issuers, requested most lately', async () => {
     const home = open()
     for (let n = 0; n < 500; n++) await home.keys.at(`${URI}/${n}`).find()
     await home.keys.at(`${URI}/0`).find()

@@ -56,7 +56,7 @@ describe('a logout by subject', () => {
     expect(isRevoked(NOW + seconds, revoked, 'u2')).toBe(false)
   })
 
-  it('needs few names, and few are asked for', () => {
+  it('needs few names, and few are requested', () => {
     for (let second = 0; second < 2000; second++) {
       const until = NOW + second * 7919
       const revoked = oidcSubjectKeysUntil(SESSION, 'u1', { until, lifetimeSeconds: MONTH })

@@ -590,7 +590,7 @@ describe('ClusterPeer', () => {
     expect(peer.isGone).toBe(true)
     await peer.measure(60_000)
     expect(peer.lastMetrics).toEqual([])
-    peer.tell('close')
+    peer.notify('close')
     peer.receive({ kind: 'done', task: 99 })
   })
 })

@@ -43,11 +43,11 @@ class Reader {
 
   read(piece: Buffer): void {
     if (this.#isComplete) this.#hasLeftover ||= piece.length > 0
-    else if (this.#parser.fault === undefined) this.#parse(Buffer.from(piece))
+    else if (this.#parser.problem === undefined) this.#parse(Buffer.from(piece))
   }
 
   result(closes: boolean): ReadResponse {
-    const { fault, head, keepsAlive } = this.#parser
+    const { problem: fault, head, keepsAlive } = this.#parser
     const end = this.#end(closes)
     const isWhole = end === 'complete' || end === 'leftover'
     return {
@@ -76,7 +76,7 @@ class Reader {
   }
 
   #end(closes: boolean): ReadResponse['end'] {
-    if (this.#parser.fault !== undefined) return 'fault'
+    if (this.#parser.problem !== undefined) return 'fault'
     if (this.#isComplete) return this.#hasLeftover ? 'leftover' : 'complete'
     if (!closes) return 'waiting'
     return this.#parser.finish() ? 'complete' : 'cut'

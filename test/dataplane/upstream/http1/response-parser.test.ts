@@ -501,7 +501,7 @@ describe('refuses', () => {
     expect(read).toMatchObject({ end: 'leftover', fault: undefined })
     const parser = new ResponseParser()
     parser.feed(bytesOf(NEXT), NEXT.length)
-    expect([parser.next(), parser.fault]).toEqual(['fault', 'bytes that belong to no response'])
+    expect([parser.next(), parser.problem]).toEqual(['fault', 'bytes that belong to no response'])
   })
 })
 
@@ -533,7 +533,7 @@ describe('what a peer may send is bounded', () => {
   })
 })
 
-it('reads one response after another, each as asked for', () => {
+it('reads one response after another, each as requested', () => {
   const parser = new ResponseParser()
   const ends = ['HEAD', 'GET', 'HEAD', 'GET'].map((method) => {
     const bytes = bytesOf(method === 'HEAD' ? sized('7') : sized('7', 'no head'))

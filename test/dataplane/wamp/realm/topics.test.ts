@@ -269,7 +269,7 @@ describe('the last follower', () => {
 })
 
 describe('a router that refuses', () => {
-  it('fails the followers, and is asked again by the next', async () => {
+  it('fails the followers, and is requested again by the next', async () => {
     const scene = joinedScene()
     scene.answer = () => refused
     const all = [follow(scene), follow(scene)]
@@ -300,7 +300,7 @@ describe('a router that refuses', () => {
     expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `unsubscribe ${TOPIC}`])
   })
 
-  it('is asked for a few at a time', async () => {
+  it('is requested a few at a time', async () => {
     const scene = joinedScene()
     const waiting: (() => void)[] = []
     scene.answer = () =>
@@ -376,7 +376,7 @@ describe('a router that revokes a subscription', () => {
     ])
   })
 
-  it('is not asked again for what no client follows', async () => {
+  it('is not called again for what no client follows', async () => {
     const scene = joinedScene({ lingerMs: 1 })
     const heard = follow(scene)
     await settled()
@@ -388,7 +388,7 @@ describe('a router that revokes a subscription', () => {
     expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`])
   })
 
-  it('is not asked again within the session that a lost one has been replaced by', async () => {
+  it('is not called again within the session that a lost one has been replaced by', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
     await settled()
@@ -438,7 +438,7 @@ describe('a router that goes away', () => {
     expect(ended.heard).toEqual([])
   })
 
-  it('lets who comes while it is asked again wait for the response', async () => {
+  it('lets a client that comes while it is requested again wait for the response', async () => {
     const scene = joinedScene()
     follow(scene)
     await settled()
@@ -468,7 +468,7 @@ describe('a router that goes away', () => {
     ])
   })
 
-  it('goes away again while it is asked: one interruption, one return', async () => {
+  it('goes away again while it is called: one interruption, one return', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
     await settled()

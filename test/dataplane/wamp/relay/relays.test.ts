@@ -176,7 +176,7 @@ describe('the handshake with the router', () => {
     ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
     ['speaks without end', 'HTTP/1.1 101 Switching Protocols\r\n'.padEnd(20_000, 'x')],
     ['says nothing', ''],
-  ])('%s: bad gateway, told once', async (_, response) => {
+  ])('%s: bad gateway, reported once', async (_, response) => {
     await using router = await startRawRouter(response)
     const relays = relaysTo(
       { url: router.url.replace('//', '//me:secret@') },
@@ -595,7 +595,7 @@ describe('closeAll', () => {
     ])
   })
 
-  it('with nothing open is done at once, as often as it is asked', async () => {
+  it('with nothing open is done at once, as often as it is called', async () => {
     const relays = relaysTo({ url: 'ws://127.0.0.1:1' })
     await Promise.all([relays.closeAll(), relays.closeAll()])
     expect(relays.size).toBe(0)

@@ -143,7 +143,7 @@ describe('a response is settled by autobahn', () => {
     expect([started.closes, Object.keys(globalThis)]).toEqual([[], globals])
   })
 
-  it('and kept back where progress was not asked for, or has another mark', () => {
+  it('and kept back where progress was not requested, or has another mark', () => {
     const started = start()
     const plain = listen(started, call(started))
     const progressive = listen(started, call(started, { receive_progress: true }))

@@ -94,7 +94,7 @@ describe('call', () => {
     ])
   })
 
-  it('drops progressive results that were not asked for, and takes other marks for none', () => {
+  it('drops progressive results that were not requested, and takes other marks for none', () => {
     const { session, transport, ends } = join()
     const { told } = startCall(session, { options: { receive_progress: true } })
     transport.receive(50, 1, { progress: true }, [1])

@@ -200,7 +200,7 @@ describe('a link', () => {
     expect(told.slice(1)).toEqual(['joined', 'open'])
   })
 
-  it('a router that was away for long and then refuses is asked again soon', async () => {
+  it('a router that was away for long and then refuses is called again soon', async () => {
     const { transports } = await start()
     for (let tries = 0; tries < 20; tries++) {
       transports.last.end('unreachable')

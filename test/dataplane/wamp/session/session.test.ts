@@ -304,7 +304,7 @@ describe('a quiet router', () => {
   it.each([
     ['answers', [50, 1, {}, [3]]],
     ['refuses', [8, 48, 1, {}, 'wamp.error.not_authorized']],
-  ])('is asked for anything at all, and %s', (_name, response) => {
+  ])('is requested anything at all, and %s', (_name, response) => {
     const { session, transport, ends } = join()
     transport.quiet()
     expect(transport.sent).toEqual([[48, 1, {}, 'wamp.session.count']])
@@ -316,7 +316,7 @@ describe('a quiet router', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('is not asked before it is joined, nor after', () => {
+  it('is not called before it is joined, nor after', () => {
     const { opened, transport } = begin()
     transport.quiet()
     expect(transport.sent).toEqual([])

@@ -7,7 +7,7 @@ describe('openTransport', () => {
     ['secret', 'no URL'],
     ['ws://h/#secret', 'fragment'],
     ['rs://me:secret@h:1', 'user info'],
-  ])('%s is unreachable, told later and once', async (url, why) => {
+  ])('%s is unreachable, reported later and once', async (url, why) => {
     const probe = openProbe(url)
     expect(probe.ends).toEqual([])
     probe.transport.send([1])

@@ -33,7 +33,7 @@ describe('a router that may not be dialled', () => {
     'rss://10.96.0.1:9000',
     'rs://router.test:9000',
     'rs://[::1]:18081',
-  ])('%s is out of reach, and told so', async (url) => {
+  ])('%s is out of reach, and reported so', async (url) => {
     const end = await openProbe(url, { open: createTransportOpener({ dial }) }).untilEnd()
     expect(end).toMatchObject({ reason: expect.stringContaining('may not be dialled') })
   })

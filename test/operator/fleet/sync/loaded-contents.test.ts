@@ -135,7 +135,7 @@ describe('which claims a document has that is loaded', () => {
   const other = new Selections(aDesiredSet([aDocument('a', { digest: 'e' })])).for(PLANE)
   const view = viewOf('d', document.resource)
 
-  it('is known once it is as selected, whoever has sent it', () => {
+  it('is known once it is as selected, by any sender', () => {
     const state = new LoadedState(view, 'op')
     state.shareContents(createContentShare(), other)
     expect(claimsOf(state.documents.get('a'))).toEqual([])

@@ -60,7 +60,7 @@ const aStep = fc.record({ changes: fc.array(aChange), asked: fc.array(aDataPlane
 const realmList = [aRealm('com.shop', { namespace: 'n' })]
 
 describe('successive selections', () => {
-  it('select the same as one that is made anew', () => {
+  it('select the same as one that is created again', () => {
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 12 }), (steps) => {
         let documents: ReadonlyMap<string, DesiredDocument> = new Map()

@@ -311,7 +311,7 @@ describe('the cluster', () => {
     expect(cluster).toMatchObject({ namespace: 'there', server: 'https://127.0.0.1:6443' })
   })
 
-  it('that is not named is asked for', async () => {
+  it('that is not named is requested', async () => {
     const env = { HOME: await tempDir() }
     expect(await wordsOf(loadCluster({ env, clock: SYSTEM_CLOCK }))).toContain('name a kubeconfig')
   })

@@ -140,7 +140,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     expect(listings(scene)).toMatchObject([{ id, isActive: true }])
   })
 
-  it('is asked for again when a later router refuses it', async () => {
+  it('is requested again when a later router refuses it', async () => {
     const scene = joinedScene()
     await hold(scene)
     scene.link.lose()
@@ -189,7 +189,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     expect(scene.logged.filter((line) => line.includes('was revoked'))).toHaveLength(1)
   })
 
-  it('is not asked for at once, nor ever faster, by a router that revokes it each time', async () => {
+  it('is not requested at once, nor ever faster, by a router that revokes it each time', async () => {
     const scene = joinedScene({}, { random: () => 0.5 })
     await hold(scene)
     const pauses: number[] = []
@@ -410,7 +410,7 @@ describe('registrations', () => {
     expect(listings(scene)[0]?.match).toBe('prefix')
   })
 
-  it('survive a router that moves while it is asked for the first time', async () => {
+  it('survive a router that moves while it is called for the first time', async () => {
     const scene = joinedScene()
     let acknowledge = (): void => undefined
     scene.answer = (operation) =>

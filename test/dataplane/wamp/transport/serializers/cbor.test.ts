@@ -195,7 +195,7 @@ describe('CBOR', () => {
     ['a map', 'a1 1832 e0'],
     ['a text first', '83 6132 07 e0'],
     ['a list of 4 G', '9a ffffffff'],
-  ])('%s: nothing can be told of it', (_, hex) => {
+  ])('%s: nothing can be said of it', (_, hex) => {
     expect(errorOf(hex).head).toBeUndefined()
   })
 

@@ -85,7 +85,7 @@ describe('JSON', () => {
     ['no UTF-8', Buffer.concat([Buffer.from('[50,7,"'), Buffer.of(0xff), Buffer.from('"]')])],
     ['a byte order mark', '\uFEFF[50,7]'],
     ['a list that is deep itself', '['.repeat(600) + ']'.repeat(600)],
-  ])('%s: nothing can be told of it', (_, text) => {
+  ])('%s: nothing can be said of it', (_, text) => {
     expect(errorOf(text).head).toBeUndefined()
   })
 

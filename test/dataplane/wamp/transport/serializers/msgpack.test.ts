@@ -51,7 +51,7 @@ describe('msgpack', () => {
     ['a map', '81 32 c1'],
     ['a text first', '93 a132 07 c1'],
     ['a list of 4 G', 'dd ffffffff'],
-  ])('%s: nothing can be told of it', (_, hex) => {
+  ])('%s: nothing can be said of it', (_, hex) => {
     expect(errorOf(hex).head).toBeUndefined()
   })
 

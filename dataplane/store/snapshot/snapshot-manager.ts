@@ -4,19 +4,19 @@
 import type { Changes, Ownership } from '../loaded-content.ts'
 import type { Snapshot } from './snapshot.ts'
 
-export interface KeeperOptions {
+export interface SnapshotManagerOptions {
   readonly retryMs: number
   /** Writes again, in order with other changes. */
   readonly retry: () => Promise<void>
   readonly onFailing: (isFailing: boolean) => void
 }
 
-export class SnapshotKeeper {
+export class SnapshotManager {
   readonly #snapshot: Snapshot
-  readonly #options: KeeperOptions
+  readonly #options: SnapshotManagerOptions
   #timer: NodeJS.Timeout | undefined
 
-  constructor(snapshot: Snapshot, options: KeeperOptions) {
+  constructor(snapshot: Snapshot, options: SnapshotManagerOptions) {
     this.#snapshot = snapshot
     this.#options = options
   }

@@ -6,12 +6,12 @@ import type { Holding } from '../../memory/memory-budget.ts'
 import type { FrameError } from './frame-error.ts'
 import { FrameScanner, type FrameScannerOptions } from './frames.ts'
 
-export interface LaneEnds {
+export interface DirectionEnds {
   readonly from: Duplex
   readonly to: Duplex
 }
 
-export interface LaneOptions extends FrameScannerOptions {
+export interface DirectionOptions extends FrameScannerOptions {
   /** Charged for what the receiver does not take. */
   readonly memory?: Holding | undefined
   /** Monotonic, milliseconds. */
@@ -22,10 +22,10 @@ export interface LaneOptions extends FrameScannerOptions {
 
 const NOTHING = Buffer.alloc(0)
 
-export class Lane {
+export class RelayDirection {
   readonly #from: Duplex
   readonly #to: Duplex
-  readonly #options: LaneOptions
+  readonly #options: DirectionOptions
   readonly #scanner: FrameScanner
   /** What has not passed: bytes that the scanner holds, and behind them the beginning of an incomplete header. */
   #rest = NOTHING
@@ -37,7 +37,7 @@ export class Lane {
   #chargedBytes = 0
   #lastByteMs: number
 
-  constructor({ from, to }: LaneEnds, options: LaneOptions) {
+  constructor({ from, to }: DirectionEnds, options: DirectionOptions) {
     this.#from = from
     this.#to = to
     this.#options = options
