@@ -182,7 +182,7 @@ describe('faults', () => {
   it.each<[string, string]>([
     [
       '{{nope}}',
-      "{{nope}}: there is no 'nope' to read; there are request, action, security, variables, defaults, status_codes",
+      "{{nope}}: there is no 'nope' to read; there are request, action, security, refusal, variables, defaults, status_codes",
     ],
     ['{{constructor.name}}', "there is no 'constructor' to read"],
     ['{{__proto__}}', "there is no '__proto__' to read"],
