@@ -139,8 +139,11 @@ const HANDSHAKE: RequestStep = {
 }
 
 const AUTHENTICATE: RequestStep = {
-  name: ({ code, pointer }) =>
-    code === 'svc.error.forbidden' && pointer !== undefined ? 'requirements' : 'authenticate',
+  name: ({ code, pointer }) => {
+    if (code === 'svc.error.internal') return 'internal'
+    if (code === 'svc.error.too_many_requests' || code === 'svc.error.overloaded') return 'limit'
+    return code === 'svc.error.forbidden' && pointer !== undefined ? 'requirements' : 'authenticate'
+  },
   isMetByFixed: false,
   doors: {
     http: {

@@ -639,7 +639,7 @@ describe('an expression', () => {
       'request.bindings.id',
       'req.bindings.id',
       [
-        "16:28 error invalid_expression {{req.bindings.id}}: there is no 'req' to read; there are request, action, security, variables, defaults, status_codes",
+        "16:28 error invalid_expression {{req.bindings.id}}: there is no 'req' to read; there are request, action, security, refusal, variables, defaults, status_codes",
       ],
     ],
     [

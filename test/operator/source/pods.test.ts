@@ -135,9 +135,9 @@ describe('a pod', () => {
     ['succeeded', { status: { phase: 'Succeeded' } }, 'unready'],
     ['failed', { status: { phase: 'Failed' } }, 'unready'],
     ['ending', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, 'unready'],
-    ['without the port', { spec: { containers: [{ name: 'a', ports: [] }] } }, 'fault'],
-    ['with a port that is none', { spec: { containers: [{ ports: 'x' }, null] } }, 'fault'],
-    ['without anything', { spec: {}, status: { containerStatuses: null } }, 'fault'],
+    ['without the port', { spec: { containers: [{ name: 'a', ports: [] }] } }, 'error'],
+    ['with a port that is none', { spec: { containers: [{ ports: 'x' }, null] } }, 'error'],
+    ['without anything', { spec: {}, status: { containerStatuses: null } }, 'error'],
   ])('%s', (_, facts, reading) => {
     expect(readPod(aPod(facts), PLACES).reading).toBe(reading)
   })
@@ -153,7 +153,7 @@ describe('a pod', () => {
   ] as const)('at %s by %s: %s', (podIP, scheme, url) => {
     const read = readPod(aPod({ status: { podIP } }), { ...PLACES, scheme })
     expect(read.reading === 'data-plane' ? read.dataPlane.url : undefined).toBe(url)
-    expect(read.reading).toBe(url === undefined ? 'fault' : 'data-plane')
+    expect(read.reading).toBe(url === undefined ? 'error' : 'data-plane')
   })
 
   it.each<[string, PodFacts, string]>([
