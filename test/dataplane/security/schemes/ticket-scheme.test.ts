@@ -218,9 +218,8 @@ describe('a ticket', () => {
   it('is known at once the second time, and never again when it has expired', async () => {
     const order = { expires_at: Math.floor(home.clock.now() / 1000) + 10 }
     const { jwt } = await issue(order)
-    const { authenticate } = home
     const { callerOf } = await import('../security-home.ts')
-    const ask = () => authenticate(OIDC, REALM, callerOf(cookies(jwt)))
+    const ask = () => home.authenticate(OIDC, REALM, callerOf(cookies(jwt)))
     expect(ask()).toBeInstanceOf(Promise)
     await ask()
     expect(ask()).toMatchObject({ kind: 'identity' })
