@@ -224,7 +224,7 @@ const serveFixed = (
   return true
 }
 
-/** Of a path that has no operation for the request. */
+/** How a path words that it has no operation for the request. */
 const wordingOfPath = (found: Found, headers: HeaderList): UnmatchedWording => {
   const { incomingRequest, match: matched } = found
   const candidate = servingCandidate(matched, incomingRequest.scheme)
@@ -242,7 +242,7 @@ const wordingOfPath = (found: Found, headers: HeaderList): UnmatchedWording => {
   }
 }
 
-/** Of a request that no path matches. */
+/** How the version below whose base path it is words that no path matches. */
 const wordingOfVersion = (
   { table }: DispatchOptions,
   { head, request }: IncomingRequest,
@@ -322,7 +322,7 @@ const serveUnserved = (
     isGone: false,
     checkOrigin: () => undefined,
     checkHandshake: () => undefined,
-    authenticate: () => new TypeError('A path without an operation asks nobody who calls'),
+    authenticate: () => new TypeError('A path without an operation authenticates no caller'),
   }
   const refuse = (error: unknown): void => {
     refuseUnmatched(options, incomingRequest, error, wordingOfPath(found, unserved.headers()))

@@ -4,6 +4,7 @@
 import { asError } from '../../base/thrown.ts'
 import { internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
+import { isCorsHeader } from '../../language/compile/cors.ts'
 import type { CompiledRefusal, ContentType } from '../../language/compiled.ts'
 import { readsOf } from '../../language/expression/reads.ts'
 import { constant } from '../../language/expression/template.ts'
@@ -74,7 +75,7 @@ export const renderRefusal = (
     const own = words.plan.headers
       .write(context)
       .filter(([name]) => !UNSENT_IN_REFUSALS.has(name))
-      .filter(([name]) => !(wording.hasCors === true && name.startsWith('access-control-')))
+      .filter(([name]) => !(wording.hasCors === true && isCorsHeader(name)))
     const kept = headers.filter(([name]) => name === 'vary' || headerOf(own, name) === undefined)
     const all = withOneVary([...kept, ...own])
     if (!words.hasBody) return { rendered: record(all) }

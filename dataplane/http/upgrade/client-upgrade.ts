@@ -10,10 +10,10 @@ import { GatewayError } from '../../gateway-error.ts'
 import type { ServedVersion } from '../../served.ts'
 import type { WebSocketOffer } from '../../web-socket-switch.ts'
 import type { ConnectionUpgrade, IncomingRequest, UpgradedExchange } from '../incoming-request.ts'
-import { composeHead, type Envelope } from '../response/own-headers.ts'
-import { headLines } from '../response/raw-head.ts'
+import type { Envelope } from '../response/own-headers.ts'
 import { type EarlyBytes, readEarly } from './early-bytes.ts'
 import { readOffer } from './handshake.ts'
+import { switchHead } from './switch-head.ts'
 
 export interface ClientUpgradeOptions {
   readonly request: IncomingMessage
@@ -97,19 +97,8 @@ export class ClientUpgrade implements ConnectionUpgrade {
 
 /** What the upstream has chosen was proven; the rest of its head was read strictly, and is sent on as of any response. */
 const switchingProtocols = ({ chosen, headers }: SwitchedPeer, envelope: Envelope): string => {
-  const { accept, protocol, extensions } = chosen
   const others = headers.filter(
     ([name]) => !name.startsWith('sec-websocket-') && name !== 'content-length',
   )
-  return `HTTP/1.1 101 Switching Protocols\r\n${headLines([
-    'upgrade',
-    'websocket',
-    'connection',
-    'Upgrade',
-    'sec-websocket-accept',
-    accept,
-    ...(protocol === undefined ? [] : ['sec-websocket-protocol', protocol]),
-    ...(extensions === undefined ? [] : ['sec-websocket-extensions', extensions]),
-    ...composeHead({ headers: others, body: 'of others' }, envelope),
-  ])}\r\n`
+  return switchHead(chosen, others, envelope)
 }

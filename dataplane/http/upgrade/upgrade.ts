@@ -26,7 +26,6 @@ import { authenticateRequest, callerOf } from '../authenticate-request.ts'
 import { withinNetworks } from '../../security/schemes/networks.ts'
 import { readEarly } from './early-bytes.ts'
 import { countedRefusal, renderGatewayError, toGatewayError } from '../errors.ts'
-import { headLines } from '../response/raw-head.ts'
 import type { RequestRow } from '../../../telemetry/request-row.ts'
 import { refuseUnmatched, report } from '../report.ts'
 import { readHead, type RequestHead } from '../request/head.ts'
@@ -36,7 +35,8 @@ import { whyOver } from './opened-by.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { stepsOfWebSocket, takeSteps } from '../steps/request-steps.ts'
 import type { StepRequest } from '../steps/request-step.ts'
-import { composeHead, type Envelope } from '../response/own-headers.ts'
+import type { Envelope } from '../response/own-headers.ts'
+import { switchHead } from './switch-head.ts'
 import { writeResponse } from '../response/write-response.ts'
 
 export interface UpgradeOptions {
@@ -185,7 +185,7 @@ const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> =
       forget(options, upgrade, found)
       return
     }
-    socket.write(switchingProtocols(opened, upgrade, found))
+    socket.write(switchHead(opened, [], envelopeOf(incomingRequest.id, version)))
     opened.start(socket, sent)
     settle(options, upgrade, found, { status: 101, bytes: 0 })
   } catch (error) {
@@ -277,24 +277,6 @@ const takenSteps = (
       fail: reject,
     })
   })
-
-/** The texts were validated: the router's two against the request to it. */
-const switchingProtocols = (
-  { accept, protocol }: OpenedRelay,
-  { incomingRequest }: Upgrade,
-  { version }: ServedWebSocket,
-): string =>
-  `HTTP/1.1 101 Switching Protocols\r\n${headLines([
-    'upgrade',
-    'websocket',
-    'connection',
-    'Upgrade',
-    'sec-websocket-accept',
-    accept,
-    'sec-websocket-protocol',
-    protocol,
-    ...composeHead({ headers: [], body: 'of others' }, envelopeOf(incomingRequest.id, version)),
-  ])}\r\n`
 
 const envelopeOf = (requestId: string, { deprecation }: ServedWebSocket['version']): Envelope => ({
   requestId,
