@@ -1,7 +1,7 @@
 // Describes a document and its environment as data, so that another thread can compile it.
 
 import type { CompileBounds } from '../language/compile.ts'
-import type { Environment, RealmFacts } from '../language/environment.ts'
+import type { Environment, RealmFacts } from '../language/realm/environment.ts'
 import { ownValue } from '../language/expression/lookup.ts'
 import { isMap, type ValueMap } from '../language/expression/value.ts'
 

@@ -7,9 +7,9 @@ import type {
   CompiledOperation,
   CompiledRefusal,
   VersionParts,
-} from '../language/compiled.ts'
+} from '../language/compile/compiled.ts'
 import type { Method, ServedScheme } from '../language/document.ts'
-import type { EndpointRoute } from '../language/routes/endpoint-routes.ts'
+import type { EndpointRoute } from '../language/compile/endpoint-routes.ts'
 import type { Template } from '../language/expression/template.ts'
 
 /** With what the document says for all paths of the version. */

@@ -3,7 +3,7 @@
 
 import { childPointer } from '../base/json-pointer.ts'
 import { templateUsesOf } from './compile/action.ts'
-import type { CompiledOperation } from './compiled.ts'
+import type { CompiledOperation } from './compile/compiled.ts'
 import type { FailingPlace } from './expression/errors.ts'
 import { sourceOf } from './expression/source.ts'
 import type { PipeArgument, Template } from './expression/template.ts'

@@ -1,7 +1,7 @@
 // Defines what the data planes should have loaded, which reconcile/ hands to fleet/. Immutable and versioned; an entry
 // that has not changed is the same object in the next set.
 
-import type { Claim } from '../language/routes/conflicts.ts'
+import type { Claim } from '../language/compile/conflicts.ts'
 import type { ValueMap } from '../language/expression/value.ts'
 import type { HostPattern } from '../language/routes/host-pattern.ts'
 import type { RealmRecord } from '../language/realm/record.ts'

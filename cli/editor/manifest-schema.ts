@@ -2,7 +2,7 @@
 // stricter than validation where that helps while typing: it underlines unknown keys, which load with a warning.
 
 import { ANNOTATIONS, SNIPPET } from '../../language/schema/document-notation.ts'
-import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from '../../language/validate/document-schema.ts'
 import { mapAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { specSchema } from '../../operator/resource/crd.ts'

@@ -1,7 +1,7 @@
 // Folds the documents among files as a gateway would serve them: those that validation rejects are left out, with the
 // reason. Values of Secrets are never read, whether their Secrets are among the files or not.
 
-import type { CompiledApi } from '../../language/compiled.ts'
+import type { CompiledApi } from '../../language/compile/compiled.ts'
 import { type FoldedDocument, foldDocument } from '../../language/explain/fold-document.ts'
 import { listAt, mapAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'

@@ -2,7 +2,7 @@
 // `language/compile/action.ts`.
 
 import type { ActionType, CompiledAction } from '../../language/compile/action.ts'
-import type { CompiledOperation } from '../../language/compiled.ts'
+import type { CompiledOperation } from '../../language/compile/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { prepareForward, type ForwardEnvironment } from './forward/forward.ts'
 import type { Perform } from './performer.ts'

@@ -1,6 +1,6 @@
 // Evaluates the times and counts of a forward or a WAMP call for each request, and validates them.
 
-import type { CallLimits } from '../../language/compiled.ts'
+import type { CallLimits } from '../../language/compile/compiled.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { type EvaluationContext, evaluator } from '../../language/expression/run.ts'
 import type { Template } from '../../language/expression/template.ts'

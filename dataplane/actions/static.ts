@@ -2,7 +2,7 @@
 // template of the response reads `action.result`; otherwise the response evaluates them itself, once.
 
 import type { StaticAction } from '../../language/compile/static-action.ts'
-import type { CompiledOperation } from '../../language/compiled.ts'
+import type { CompiledOperation } from '../../language/compile/compiled.ts'
 import { asHeaderMap } from '../../language/expression/header-map.ts'
 import { evaluator } from '../../language/expression/run.ts'
 import { constant } from '../../language/expression/template.ts'

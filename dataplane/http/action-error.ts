@@ -1,6 +1,6 @@
 // Builds what `on_error` reads of a failed action, and the status of its response (behaviour §4, §5).
 
-import type { StatusCodes } from '../../language/compiled.ts'
+import type { StatusCodes } from '../../language/compile/compiled.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { upstreamUri } from '../actions/failure.ts'
 import type { ActionError } from '../actions/performer.ts'

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { CompiledCors } from '../../language/compiled.ts'
+import type { CompiledCors } from '../../language/compile/compiled.ts'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { findVersion, type FoundVersion } from '../../language/router/find-version.ts'

@@ -1,7 +1,11 @@
 // Holds a request that was matched to an operation, as its steps and its exchange see it.
 
-import type { ContentType } from '../../language/compiled.ts'
-import { pickContentType, pickLanguage, rateEventStream } from '../../language/routes/negotiate.ts'
+import {
+  type ContentType,
+  pickContentType,
+  pickLanguage,
+  rateEventStream,
+} from '../../language/routes/negotiate.ts'
 import type { Candidate, Match } from '../../language/router/route.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import { GatewayError } from '../gateway-error.ts'

@@ -2,7 +2,8 @@
 
 import type { PlainParts } from '../../language/compile/operation-part.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
-import type { CompiledOperation, ContentType, StatusCodes } from '../../language/compiled.ts'
+import type { CompiledOperation, StatusCodes } from '../../language/compile/compiled.ts'
+import type { ContentType } from '../../language/routes/negotiate.ts'
 import type { Method } from '../../language/document.ts'
 import type { ServedVersion } from '../served.ts'
 import type { RequestNeeds } from './request/view.ts'

@@ -1,7 +1,7 @@
 // Provides the realm facts for compiling a document that was already accepted earlier, by this gateway or by the
 // operator.
 
-import type { RealmFacts } from '../../language/environment.ts'
+import type { RealmFacts } from '../../language/realm/environment.ts'
 import { factsOf } from '../../language/realm/facts.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 

@@ -2,7 +2,7 @@
 // and the resource of a document may be another one.
 
 import { once } from '../../base/once.ts'
-import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
+import { endpointRoutes } from '../../language/compile/endpoint-routes.ts'
 import { mountPath, webSocketPath } from '../../language/routes/path-pattern.ts'
 import type { RequestLabels } from '../../telemetry/request-counts.ts'
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts'

@@ -1,6 +1,6 @@
 // Builds the response of `GET /api_specs?view=state` (architecture, *Management API*) from what is loaded.
 
-import { conflictProblem, type ConflictIndex } from '../../language/routes/conflicts.ts'
+import { conflictProblem, type ConflictIndex } from '../../language/compile/conflicts.ts'
 import type { Warning } from '../../language/problem.ts'
 import {
   reportedCredentials,

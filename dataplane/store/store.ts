@@ -3,7 +3,7 @@
 // store.
 
 import { SerialQueue } from '../../base/serial-queue.ts'
-import { ConflictIndex } from '../../language/routes/conflicts.ts'
+import { ConflictIndex } from '../../language/compile/conflicts.ts'
 import type {
   FailingCredential,
   FailingProvider,

@@ -10,11 +10,11 @@ import type {
   CompiledOperation,
   CompiledRefusal,
   StatusCodes,
-} from '../../language/compiled.ts'
+} from '../../language/compile/compiled.ts'
 import type { Method, ServedScheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
-import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
-import { STATUS_CODES } from '../../language/status-codes.ts'
+import { endpointRoutes } from '../../language/compile/endpoint-routes.ts'
+import { STATUS_CODES } from '../../language/compile/status-codes.ts'
 import { mountPath, type PathPattern, webSocketPath } from '../../language/routes/path-pattern.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Route, RouteSet } from '../../language/router/route.ts'

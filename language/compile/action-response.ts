@@ -1,7 +1,7 @@
 // Defines what an action says of how an operation responds where `on_result` leaves that open (behaviour §5), and what most
 // actions have in common there.
 
-import type { CompiledResponses } from '../compiled-response.ts'
+import type { CompiledResponses } from './compiled-response.ts'
 import { constant, type Template } from '../expression/template.ts'
 
 /** How an operation responds, as far as its action decides it (behaviour §5). Known before any request. */

@@ -3,7 +3,7 @@
 
 import type { Method } from '../document.ts'
 import type { ContextRead } from '../expression/reads.ts'
-import type { CompiledResponses } from '../compiled-response.ts'
+import type { CompiledResponses } from './compiled-response.ts'
 import type { Template } from '../expression/template.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { type ActionResponse, NO_BODY, OWN_RESPONSE, routerResponse } from './action-response.ts'

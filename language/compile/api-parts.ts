@@ -1,7 +1,7 @@
 // Lists what an API says of itself, in one table: which keys of the document each part is compiled from, how, and how it is
 // described.
 
-import type { ApiParts } from '../compiled.ts'
+import type { ApiParts } from './compiled.ts'
 import { parseHost } from '../routes/host-pattern.ts'
 import { key, TEXT } from '../schema/document-notation.ts'
 import type { Diagnostics } from './diagnostics.ts'

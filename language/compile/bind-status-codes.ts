@@ -2,7 +2,7 @@
 // such reads wait until an operation uses them, and become values here wherever nothing else waits.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import type { StatusCodes } from '../compiled.ts'
+import type { StatusCodes } from './compiled.ts'
 import { ExpressionError } from '../expression/errors.ts'
 import { someRead } from '../expression/reads.ts'
 import { WORK_AT_LOAD } from '../expression/functions/spend.ts'

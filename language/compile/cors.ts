@@ -1,7 +1,7 @@
 // Compiles `cors`: which pages of other origins may call an operation and read its responses.
 
 import { oncePer } from '../../base/once.ts'
-import type { CompiledCors } from '../compiled.ts'
+import type { CompiledCors } from './compiled.ts'
 import { METHODS } from '../document.ts'
 import { INVALID } from '../expression/fold.ts'
 import { kindOf } from '../expression/errors.ts'

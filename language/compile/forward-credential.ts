@@ -4,7 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
 import type { Method } from '../document.ts'
-import type { RealmFacts } from '../environment.ts'
+import type { RealmFacts } from '../realm/environment.ts'
 import type { Template } from '../expression/template.ts'
 import { isMap } from '../expression/value.ts'
 import { type CredentialFacts, SETS_AUTHORIZATION } from '../realm/credentials.ts'

@@ -1,7 +1,7 @@
 // Compiles limits and time-outs (§8, behaviour §2): the nearest level that sets one wins; a limit that no level sets
 // has the default of the table below.
 
-import type { BodyLimits, CallLimits } from '../compiled.ts'
+import type { BodyLimits, CallLimits } from './compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { integer, key, ref, restrictingKey } from '../schema/document-notation.ts'
 import type { Diagnostics } from './diagnostics.ts'

@@ -2,7 +2,7 @@
 // what the operation does with the body is decided in `unsuitable-types.ts`.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import type { ContentType } from '../compiled.ts'
+import type { ContentType } from '../routes/negotiate.ts'
 import {
   HOLDS_EXPRESSION,
   instead,
@@ -12,8 +12,8 @@ import {
   ref,
   restrictingKey,
   TEXT,
+  type DocumentSchema,
 } from '../schema/document-notation.ts'
-import type { DocumentSchema } from '../schema/document-notation.ts'
 import { MEDIA_RANGE, readMediaRange, withoutUsualCharset } from '../routes/media-range.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readTexts } from './folded.ts'

@@ -1,7 +1,7 @@
 // Defines a part of the compiled operation that is inherited: the keys of documents that it is compiled from, how it is
 // compiled, and how it is described to people.
 
-import type { CompiledOperation, OperationParts } from '../compiled.ts'
+import type { CompiledOperation, OperationParts } from './compiled.ts'
 import type { Template } from '../expression/template.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'

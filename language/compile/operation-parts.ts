@@ -1,7 +1,7 @@
 // Lists everything that operations inherit, in one table: which keys of documents each part is compiled from, how, and
 // how it is described. Schema, inheritance and `explain` follow from it.
 
-import type { CompiledOperation, OperationParts } from '../compiled.ts'
+import type { CompiledOperation, OperationParts } from './compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { instead, key, MAP, ref, restrictingKey } from '../schema/document-notation.ts'

@@ -2,7 +2,7 @@
 // may word.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import type { CompiledRefusal } from '../compiled.ts'
+import type { CompiledRefusal } from './compiled.ts'
 import { readsOf } from '../expression/reads.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { type DocumentSchema, key, MAP, ref } from '../schema/document-notation.ts'

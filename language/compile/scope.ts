@@ -3,7 +3,7 @@
 // re-bound.
 
 import { type ExpansionBudget, createExpansionBudget } from './expansion-budget.ts'
-import type { StatusCodes } from '../compiled.ts'
+import type { StatusCodes } from './compiled.ts'
 import { boundMessage } from '../expression/errors.ts'
 import { INVALID, type FoldScope, fold, type LoadRoot, type Report } from '../expression/fold.ts'
 import { readAsHeaders } from '../expression/header-templates.ts'
@@ -15,7 +15,7 @@ import type { Placed } from './folded.ts'
 import { type Entry, entriesOf, type Level } from './level.ts'
 import { membersOf, toMapTemplate } from './members.ts'
 import { settleAll } from './resolve-dependencies.ts'
-import { STATUS_CODES } from '../status-codes.ts'
+import { STATUS_CODES } from './status-codes.ts'
 
 export interface Scope {
   readonly foldScope: FoldScope

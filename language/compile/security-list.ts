@@ -2,7 +2,7 @@
 // Alternatives that read the same credentials and can't be told apart do not load.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import type { RealmFacts } from '../environment.ts'
+import type { RealmFacts } from '../realm/environment.ts'
 import { INVALID } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isList } from '../expression/value.ts'

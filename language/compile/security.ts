@@ -6,7 +6,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
 import { isHeaderName, NO_HEADER_NAME } from './headers.ts'
 import { withDocumentNames } from '../document-names.ts'
-import type { RealmFacts } from '../environment.ts'
+import type { RealmFacts } from '../realm/environment.ts'
 import type { ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import {
@@ -104,7 +104,7 @@ interface SchemeKind<K extends SchemeName> {
   readonly compile: (reader: Reader) => SecurityScheme<K> | undefined
   /** Where its credentials stand in a request, beside the cookie of a ticket. */
   readonly credentials: (scheme: SecurityScheme<K>) => CredentialPlace
-  /** What it mounts below `base_path`: `language/routes/endpoint-routes.ts` has the routes. */
+  /** What it mounts below `base_path`: `language/compile/endpoint-routes.ts` has the routes. */
   readonly endpoint: (scheme: SecurityScheme<K>) => CompiledEndpoint | undefined
 }
 

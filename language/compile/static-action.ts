@@ -1,9 +1,9 @@
 // Compiles the static action (§2.5, behaviour §4): its compiled form, and how its members are read and mapped.
 
-import type { CompiledResponses } from '../compiled-response.ts'
+import type { CompiledResponses } from './compiled-response.ts'
 import type { ContextRead } from '../expression/reads.ts'
 import { constant, type Template } from '../expression/template.ts'
-import { mapMembers } from '../map-members.ts'
+import { mapMembers } from './map-members.ts'
 import { type ActionSchema, key, MAP } from '../schema/document-notation.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { headersMember } from './action-members.ts'

@@ -1,12 +1,12 @@
 // Refuses media types that do not suit what an operation does with bodies: types that cannot be read where an expression
 // reads the body, and types that nothing writes where a response has to be written (behaviour §2).
 
-import type { CompiledOperation, ContentType } from '../compiled.ts'
+import type { CompiledOperation } from './compiled.ts'
+import { type ContentType, isWrittenType } from '../routes/negotiate.ts'
 import { visitNames } from '../expression/header-templates.ts'
 import { readsOf } from '../expression/reads.ts'
 import type { Template } from '../expression/template.ts'
 import { isReadable, isWildcard } from '../routes/media-range.ts'
-import { isWrittenType } from '../routes/negotiate.ts'
 import { actionResponse } from './action.ts'
 import { NO_BODY } from './action-response.ts'
 import { DEFAULT_TYPES } from './media-types.ts'

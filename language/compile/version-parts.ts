@@ -1,7 +1,7 @@
 // Lists what a version says for all its paths, in one table: which keys each part is compiled from, how, and how it is
 // described. All of it reaches the gateway's requests (`ServedVersion`).
 
-import type { CompiledCors, StatusCodes, VersionParts } from '../compiled.ts'
+import type { CompiledCors, StatusCodes, VersionParts } from './compiled.ts'
 import type { ServedScheme } from '../document.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { constant } from '../expression/template.ts'

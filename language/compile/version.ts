@@ -10,8 +10,8 @@ import {
   remedyOf,
   warnOfLiteralSegment,
 } from './path.ts'
-import type { CompiledVersion } from '../compiled.ts'
-import type { RealmFacts } from '../environment.ts'
+import type { CompiledVersion } from './compiled.ts'
+import type { RealmFacts } from '../realm/environment.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'

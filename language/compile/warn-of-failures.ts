@@ -2,8 +2,8 @@
 // AlwaysFails. Nothing is refused for it: the other operations of a document go on.
 
 import { actionResponse, canFail, templateUsesOf, usesLimits } from './action.ts'
-import type { CompiledOperation, CompiledRefusal } from '../compiled.ts'
-import type { CompiledResponse } from '../compiled-response.ts'
+import type { CompiledOperation, CompiledRefusal } from './compiled.ts'
+import type { CompiledResponse } from './compiled-response.ts'
 import { explainFunctionError, kindOf, showSource } from '../expression/errors.ts'
 import { functionNamed } from '../expression/functions/functions.ts'
 import { sourceOf } from '../expression/source.ts'

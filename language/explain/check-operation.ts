@@ -8,7 +8,7 @@ import {
   isAnonymous,
   type SecurityScheme,
 } from '../compile/security.ts'
-import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledOperation } from '../compile/compiled.ts'
 import { readsBody } from '../compile/unsuitable-types.ts'
 import type { Method } from '../document.ts'
 import { isForgeable, isForged } from '../forgeable-callers.ts'

@@ -1,11 +1,11 @@
 // Builds the route table that a gateway with these compiled documents would have, for explaining requests where there is
 // no gateway.
 
-import type { CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
+import type { CompiledApi, CompiledPath, CompiledVersion } from '../compile/compiled.ts'
 import { type Method, METHODS } from '../document.ts'
 import type { Route } from '../router/route.ts'
 import { edit, emptyTable } from '../router/route-table.ts'
-import { endpointRoutes } from '../routes/endpoint-routes.ts'
+import { endpointRoutes } from '../compile/endpoint-routes.ts'
 import { mountPath, webSocketPath } from '../routes/path-pattern.ts'
 import type {
   ExplainedEndpoint,

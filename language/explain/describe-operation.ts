@@ -3,12 +3,12 @@
 
 import { actionResponse } from '../compile/action.ts'
 import { describeParts } from '../compile/operation-parts.ts'
-import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledOperation } from '../compile/compiled.ts'
 import type { Method } from '../document.ts'
 import { withDocumentNames } from '../document-names.ts'
 import { mapAt } from '../expression/members.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
-import { mapTemplates } from '../map-templates.ts'
+import { mapTemplates } from '../compile/map-templates.ts'
 import type { WriteTemplate } from './write-template.ts'
 
 export interface DescribedOperation {

@@ -1,6 +1,6 @@
 // Explains what `cors` of a document makes of a preflight, and writes it in one line for lists.
 
-import type { CompiledCors } from '../compiled.ts'
+import type { CompiledCors } from '../compile/compiled.ts'
 import { isOneOf } from '../routes/origin.ts'
 import { isList, isMap, type Value } from '../expression/value.ts'
 import { headerOf, type ReadRequest } from './read-request.ts'

@@ -2,7 +2,7 @@
 // action. It checks no credentials, and its result has nothing but what stands in documents, beside the request itself.
 
 import { securityOfMethod } from '../request-credentials.ts'
-import type { CompiledOperation } from '../compiled.ts'
+import type { CompiledOperation } from '../compile/compiled.ts'
 import type { Method, Scheme } from '../document.ts'
 import { explainHosts, type Miss, type Tried } from '../router/explain-miss.ts'
 import {

@@ -12,9 +12,9 @@ import type {
   CompiledPath,
   CompiledRefusal,
   CompiledVersion,
-} from '../compiled.ts'
+} from '../compile/compiled.ts'
 import { type Method, METHODS, type ServedScheme } from '../document.ts'
-import type { RealmFacts } from '../environment.ts'
+import type { RealmFacts } from '../realm/environment.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
 import type { Problem } from '../problem.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'

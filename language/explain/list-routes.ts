@@ -3,7 +3,7 @@
 
 import type { Method } from '../document.ts'
 import { isList, isMap, type Value, type ValueMap } from '../expression/value.ts'
-import { type EndpointName, endpointRoutes } from '../routes/endpoint-routes.ts'
+import { type EndpointName, endpointRoutes } from '../compile/endpoint-routes.ts'
 import { KEYS_METHODS, KEYS_PATH } from '../routes/keys-path.ts'
 import { mountPath, webSocketPath } from '../routes/path-pattern.ts'
 import { corsText } from './explain-cors.ts'

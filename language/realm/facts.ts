@@ -1,7 +1,7 @@
 // Reads from a realm record the facts that a document is validated against, the same for the operator that validates
 // and the gateway that serves. Never a secret among them.
 
-import type { RealmFacts } from '../environment.ts'
+import type { RealmFacts } from './environment.ts'
 import { credentialFactsOf } from './credentials.ts'
 import type { RealmRecord } from './record.ts'
 import { webSocketUrls } from './router-urls.ts'

@@ -2,7 +2,7 @@
 // method.
 
 import { type Method, METHODS, type Scheme, type ServedScheme } from '../document.ts'
-import type { EndpointRoute } from '../routes/endpoint-routes.ts'
+import type { EndpointRoute } from '../compile/endpoint-routes.ts'
 import type { Candidate, Match } from './route.ts'
 
 /** A path of a document, as far as selecting needs it. @typeParam S what stands for an operation */

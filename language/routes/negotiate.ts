@@ -1,10 +1,12 @@
 // Negotiates content (RFC 9110 §12): Accept against `provides`, Content-Type against `accepts`, Accept-Language
 // against `languages`. It reads headers of any length in one pass.
 
-import type { ContentType } from '../compiled.ts'
 import type { Method } from '../document.ts'
 import { charsetOf, mediaKind, mediaTypeOf } from './media-kind.ts'
 import { isSentWithoutPreflight, sentType, takesType } from './media-range.ts'
+
+/** A media type or, in `accepts`, a range of them: lower case, its parameters in order. */
+export type ContentType = string
 
 interface Range {
   readonly name: string

@@ -2,7 +2,7 @@
 // the Realm resource, what may be read back, and what older gateways may ignore follow. `TypeOf` gives the type.
 
 import type { ValueMap } from '../expression/value.ts'
-import type { Importance } from '../wire/importance.ts'
+import type { Importance } from './importance.ts'
 
 /**
  * Who may read a value, and so how it stands in a Realm resource.

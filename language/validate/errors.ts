@@ -3,7 +3,7 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import type { Problem, ProblemCode } from '../problem.ts'
-import { ACTION_TYPE_SCHEMA } from '../schema/action-schemas.ts'
+import { ACTION_TYPE_SCHEMA } from './action-schemas.ts'
 import { boundProblems } from './bound-problems.ts'
 import { describeError, type Place, type SchemaError } from './messages.ts'
 

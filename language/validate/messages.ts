@@ -4,7 +4,7 @@
 import { nearestName } from '../../base/nearest-name.ts'
 import { METHODS } from '../document.ts'
 import { isMap } from '../expression/value.ts'
-import { DOCUMENT_SCHEMA } from '../schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from './document-schema.ts'
 import { unquotedExpression, unquotedWords } from './misread-values.ts'
 import { hintFor, misspelling } from './name-hints.ts'
 import { unitHint } from './unit-hints.ts'

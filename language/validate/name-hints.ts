@@ -3,7 +3,7 @@
 
 import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { instead, type KeySchema, WISHED } from '../schema/document-notation.ts'
-import { DOCUMENT_SCHEMA } from '../schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from './document-schema.ts'
 
 /**
  * What other gateways have and this one has not: a test fails for a name that documents may have.

@@ -8,8 +8,8 @@ import { mapAt, memberAt } from '../expression/members.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import type { Problem, Warning } from '../problem.ts'
 import { RESTRICTS } from '../schema/document-notation.ts'
-import { DOCUMENT_SCHEMA } from '../schema/document-schema.ts'
-import { RESTRICTING_KEYS } from '../schema/restricting-keys.ts'
+import { DOCUMENT_SCHEMA } from './document-schema.ts'
+import { RESTRICTING_KEYS } from './restricting-keys.ts'
 import { hintFor } from './name-hints.ts'
 
 export const MAX_WARNINGS = 1000

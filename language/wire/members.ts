@@ -7,10 +7,10 @@ import { isMap } from '../expression/value.ts'
 import type { ExtensibleSchema } from '../schema/realm-notation.ts'
 import { restrictingKeysOf } from '../validate/unknown-properties.ts'
 import { REALM_SCHEMA } from '../schema/realm-schema.ts'
-import { RESTRICTING_KEYS } from '../schema/restricting-keys.ts'
+import { RESTRICTING_KEYS } from '../validate/restricting-keys.ts'
 import { OIDC_PROVIDER_SCHEMA } from '../schema/oidc-provider-schema.ts'
 import { ROUTER_SCHEMA } from '../schema/router-schema.ts'
-import type { Importance } from './importance.ts'
+import type { Importance } from '../schema/importance.ts'
 import type { RealmPut, SpecPut } from './wire.ts'
 
 type Members<T> = Readonly<Record<keyof T, Importance>>

@@ -3,7 +3,7 @@
 
 import type { CompileTask } from '../../compiler/task.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import type { RealmFacts } from '../../language/environment.ts'
+import type { RealmFacts } from '../../language/realm/environment.ts'
 import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
 import { compileDocument, type DocumentResult } from '../reconcile/documents/compile-document.ts'
 import { readResource } from '../resource/read-resource.ts'

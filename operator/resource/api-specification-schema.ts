@@ -2,7 +2,7 @@
 
 import { memberAt } from '../../language/expression/members.ts'
 import type { Problem } from '../../language/problem.ts'
-import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from '../../language/validate/document-schema.ts'
 import type { TypeOf } from '../../language/schema/realm-notation.ts'
 import { isMap } from '../../language/expression/value.ts'
 import { checkSchema } from './check-schema.ts'

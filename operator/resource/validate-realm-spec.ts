@@ -4,7 +4,7 @@
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import { realmProblems, UNKNOWN_SECRET } from '../../language/realm/validate.ts'
+import { realmProblems, UNKNOWN_SECRET } from '../../language/validate-realm.ts'
 import { warnOfRealm } from '../../language/realm/warnings.ts'
 import { followPointer } from './json-pointer.ts'
 import { realmRecord, specPointer } from './realm-record.ts'

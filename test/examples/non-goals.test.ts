@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { functionNames } from '../../language/expression/functions/functions.ts'
 import { parsePath } from '../../language/routes/path-pattern.ts'
-import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from '../../language/validate/document-schema.ts'
 
 /** Names of keys, methods, actions, security schemes or functions, and paths that must not parse. */
 interface Absent {

@@ -11,7 +11,7 @@ import { parseKeyRing } from '../../language/realm/key-ring.ts'
 import { validateSigningKeys } from '../../dataplane/security/tokens/key-signing.ts'
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
 import { compile } from '../../language/compile.ts'
-import { validateRealm } from '../../language/realm/validate.ts'
+import { validateRealm } from '../../language/validate-realm.ts'
 import { guideOf, textOf } from '../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

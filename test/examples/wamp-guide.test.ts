@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { env, execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { signatureOf } from '../../dataplane/actions/wamp/callback/signature.ts'
-import { STATUS_CODES } from '../../language/status-codes.ts'
+import { STATUS_CODES } from '../../language/compile/status-codes.ts'
 import { isRealRequired } from '../support/availability.ts'
 import { guideOf, textOf } from '../support/pages.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { compile } from '../../language/compile.ts'
-import { claimsOf } from '../../language/routes/conflicts.ts'
+import { claimsOf } from '../../language/compile/conflicts.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { compiled, compiledGet, documentOf, faultsOf, problemsOf, STATIC } from './documents.ts'
 

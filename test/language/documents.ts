@@ -1,8 +1,12 @@
 // Documents for tests of compile(): only what a test is about need be said.
 
 import { compile } from '../../language/compile.ts'
-import type { CompiledApi, CompiledOperation, CompiledPath } from '../../language/compiled.ts'
-import type { Environment, RealmFacts } from '../../language/environment.ts'
+import type {
+  CompiledApi,
+  CompiledOperation,
+  CompiledPath,
+} from '../../language/compile/compiled.ts'
+import type { Environment, RealmFacts } from '../../language/realm/environment.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 

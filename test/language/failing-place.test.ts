@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { compile } from '../../language/compile.ts'
-import type { CompiledOperation } from '../../language/compiled.ts'
+import type { CompiledOperation } from '../../language/compile/compiled.ts'
 import { constant, type Template } from '../../language/expression/template.ts'
 import { pointerOf } from '../../language/failing-place.ts'
 

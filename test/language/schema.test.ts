@@ -9,9 +9,9 @@ import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
 import { METHODS, type Scheme } from '../../language/document.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { RESTRICTS } from '../../language/schema/document-notation.ts'
-import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from '../../language/validate/document-schema.ts'
 import { REALM_SCHEMA } from '../../language/schema/realm-schema.ts'
-import { RESTRICTING_KEYS } from '../../language/schema/restricting-keys.ts'
+import { RESTRICTING_KEYS } from '../../language/validate/restricting-keys.ts'
 
 /** Complete by type: a member more or less than `T` has does not compile. */
 const names = <T extends string>(table: Record<T, true>): readonly string[] => Object.keys(table)

@@ -1,6 +1,6 @@
 // Makes entries of a desired set from ids, for tests of the operator.
 
-import type { Claim } from '../../language/routes/conflicts.ts'
+import type { Claim } from '../../language/compile/conflicts.ts'
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../operator/desired-set.ts'
 
 export const aDocument = (id: string, more: Partial<DesiredDocument> = {}): DesiredDocument => ({

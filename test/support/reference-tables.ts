@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from '../../language/validate/document-schema.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -2,7 +2,7 @@
 // reports the response. Everything that does not depend on the request is prepared once.
 
 import type { ForwardAction } from '../../../language/compile/forward-action.ts'
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import { type IsScarce, NEVER_SCARCE } from '../../least-rate.ts'
 import type { SpanOf } from '../../request-spans.ts'
 import type { PoolScope } from '../../upstream/limiter.ts'
@@ -11,7 +11,7 @@ import { SYSTEM_CLOCK, type RetryClock } from '../../upstream/retry.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
 import { collectBody, StreamedBody } from './incoming-body.ts'
 import { prepareLimits, type CallTimes } from '../call-limits.ts'
-import { responseNeedsOf } from '../../../language/response-needs.ts'
+import { responseNeedsOf } from '../../../language/compile/response-needs.ts'
 import { type HostHealthEvent, prepareHosts } from './hosts.ts'
 import { declaredLength, type OutgoingRequest, prepareOrigin, prepareRequest } from './request.ts'
 import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './run.ts'

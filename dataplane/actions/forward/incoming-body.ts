@@ -4,7 +4,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type { BodyLimits } from '../../../language/compiled.ts'
+import type { BodyLimits } from '../../../language/compile/compiled.ts'
 import { BodyWatch, type SlowBody } from '../../body-watch.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { BELOW_LEAST_RATE, type IsScarce } from '../../least-rate.ts'

@@ -2,7 +2,7 @@
 // body, or in a coding that is not decoded here, and finds responses that lack it all the same.
 
 import { canInflate } from '../../codec/content-coding.ts'
-import type { ResponseNeeds } from '../../../language/response-needs.ts'
+import type { ResponseNeeds } from '../../../language/compile/response-needs.ts'
 import { hasForeignCoding, type HeaderList, valuesOf } from '../../upstream/headers.ts'
 
 /** They ask for a 304 or a 206. `If-Match` and `If-Unmodified-Since` protect from lost updates, and go up. */

@@ -2,7 +2,7 @@
 // result the response.
 
 import type { WampCallAction } from '../../../language/compile/wamp-action.ts'
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { SYSTEM_CLOCK } from '../../upstream/retry.ts'
 import type { Exchange, Perform } from '../performer.ts'

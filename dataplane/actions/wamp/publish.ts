@@ -2,7 +2,7 @@
 // reports the id of the publication.
 
 import type { WampPublishAction } from '../../../language/compile/wamp-action.ts'
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import type { Perform } from '../performer.ts'
 import type { WampEnvironment } from './environment.ts'
 import { prepareClient } from './client-for.ts'

@@ -2,7 +2,7 @@
 // the URL in `kwargs.callback`.
 
 import type { WampRegisterAction } from '../../../language/compile/wamp-action.ts'
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import { callbackOf } from './callback/url.ts'
 import type { Perform } from '../performer.ts'
 import type { WampEnvironment } from './environment.ts'

@@ -5,7 +5,7 @@ import type {
   WampUnregisterAction,
   WampUnsubscribeAction,
 } from '../../../language/compile/wamp-action.ts'
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import { evaluator } from '../../../language/expression/run.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import type { DurableKind } from '../../wamp/realm/wamp-client.ts'

@@ -1,7 +1,7 @@
 // Evaluates and validates the members of a WAMP action for each request. All of them are evaluated before any is
 // validated, so that an error of the document is reported before one of the data.
 
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import { evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'

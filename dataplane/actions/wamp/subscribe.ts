@@ -2,7 +2,7 @@
 // `kwargs.callback` names a URL, has them posted there until they are unsubscribed.
 
 import type { WampSubscribeAction } from '../../../language/compile/wamp-action.ts'
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { WampEvent } from '../../wamp/session/joined-session.ts'

@@ -2,7 +2,7 @@
 // and before any document (behaviour §2). It copies public members only.
 
 import { hash } from 'node:crypto'
-import { STATUS_CODES } from '../../../language/status-codes.ts'
+import { STATUS_CODES } from '../../../language/compile/status-codes.ts'
 import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedVersion } from '../../served.ts'
 import type { BuiltinRequest } from '../incoming-request.ts'

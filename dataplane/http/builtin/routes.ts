@@ -3,13 +3,13 @@
 
 import cookieParser from 'cookie-parser'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import type { EndpointName } from '../../../language/routes/endpoint-routes.ts'
+import type { EndpointName } from '../../../language/compile/endpoint-routes.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { RoutedBuiltinRequest } from '../incoming-request.ts'
 import { type EndpointTask, oauthTask, oidcTask, type Routed, type Rooms } from './handlers.ts'
 import { refuse, respond } from './respond.ts'
 
-/** The routes and methods are those of `language/routes/endpoint-routes.ts`, against which documents are validated. */
+/** The routes and methods are those of `language/compile/endpoint-routes.ts`, against which documents are validated. */
 export const createRoutes = (rooms: Rooms): Router => {
   const routes = Router({ caseSensitive: true, strict: true })
   routes.use(cookieParser())

@@ -4,7 +4,7 @@
 import { toJson } from '../../../language/expression/json.ts'
 import { isList, type Value } from '../../../language/expression/value.ts'
 import { isServedFlow } from '../../../language/realm/token-flows.ts'
-import type { EndpointRoute } from '../../../language/routes/endpoint-routes.ts'
+import type { EndpointRoute } from '../../../language/compile/endpoint-routes.ts'
 import type { Identity } from '../../security/schemes/authentication.ts'
 import type { RoutedBuiltinRequest } from '../incoming-request.ts'
 import { authenticateRequest } from '../authenticate-request.ts'

@@ -1,7 +1,7 @@
 // Reads a request body within its limits: bytes, and one deadline for the whole. It decodes nothing.
 
 import type { IncomingMessage } from 'node:http'
-import type { BodyLimits } from '../../../language/compiled.ts'
+import type { BodyLimits } from '../../../language/compile/compiled.ts'
 import { BodyWatch, type SlowBody } from '../../body-watch.ts'
 import { GatewayError, type GatewayErrorOptions } from '../../gateway-error.ts'
 import { BELOW_LEAST_RATE, type IsScarce, NEVER_SCARCE } from '../../least-rate.ts'

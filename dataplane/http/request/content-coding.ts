@@ -1,7 +1,7 @@
 // Decodes the content coding of a request body that the document reads (RFC 9110 §8.4). What it inflates to counts against
 // the same limits as a body that comes plain.
 
-import type { BodyLimits } from '../../../language/compiled.ts'
+import type { BodyLimits } from '../../../language/compile/compiled.ts'
 import { codingsIn, inflate, type InflateError } from '../../codec/content-coding.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'

@@ -1,6 +1,6 @@
 // Decides which CORS headers a response has (Fetch §3.3), by the `cors` of the document and the origin of the request.
 
-import type { CompiledCors } from '../../../language/compiled.ts'
+import type { CompiledCors } from '../../../language/compile/compiled.ts'
 import { isCorsHeader } from '../../../language/compile/cors.ts'
 import { isHeaderName } from '../../../language/compile/headers.ts'
 import { isOneOf } from '../../../language/routes/origin.ts'

@@ -2,10 +2,9 @@
 // that is not declared. CORS thus works on all of them, also if the origin is echoed.
 
 import { internData } from '../../../base/intern.ts'
-import type { ContextRead } from '../../../language/expression/reads.ts'
-import type { CompiledCors } from '../../../language/compiled.ts'
+import { type ContextRead, readsOf } from '../../../language/expression/reads.ts'
+import type { CompiledCors } from '../../../language/compile/compiled.ts'
 import type { Scheme } from '../../../language/document.ts'
-import { readsOf } from '../../../language/expression/reads.ts'
 import { Context } from '../../context.ts'
 import type { Candidate, Match } from '../../../language/router/route.ts'
 import type { IncomingRequest, Path, Served } from '../incoming-request.ts'

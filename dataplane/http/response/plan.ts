@@ -1,8 +1,8 @@
 // Prepares one side of an operation's response (`on_result` or `on_error`) once: closures for headers, status, uri
 // and body. When they run, the result of the action is in the context.
 
-import type { ContentType } from '../../../language/compiled.ts'
-import type { CompiledResponse } from '../../../language/compiled-response.ts'
+import type { ContentType } from '../../../language/routes/negotiate.ts'
+import type { CompiledResponse } from '../../../language/compile/compiled-response.ts'
 import type { Method } from '../../../language/document.ts'
 import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
 import {

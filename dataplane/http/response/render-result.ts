@@ -1,7 +1,7 @@
 // Renders the result of an action: status, headers and body as the operation's response declares them, and by
 // behaviour §5 where it declares nothing. It writes nothing.
 
-import type { ContentType } from '../../../language/compiled.ts'
+import type { ContentType } from '../../../language/routes/negotiate.ts'
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { ActionError, StreamHead } from '../../actions/performer.ts'

@@ -1,7 +1,7 @@
 // Writes what an action reports to a response that is a stream of events: each result becomes bytes of the response,
 // and the stream ends exactly once, whichever side ends it.
 
-import type { StatusCodes } from '../../../language/compiled.ts'
+import type { StatusCodes } from '../../../language/compile/compiled.ts'
 import type { ActionError, EventSink, OutgoingEvent } from '../../actions/performer.ts'
 import type { Context } from '../../context.ts'
 import type { GatewayErrorCode } from '../../gateway-error.ts'

@@ -1,7 +1,7 @@
 // Collects a change on top of what is loaded: lookups see the result, but what is loaded does not change until `commit`.
 // Only the conflict index is changed immediately; `rollback` restores it.
 
-import type { ConflictIndex } from '../../../language/routes/conflicts.ts'
+import type { ConflictIndex } from '../../../language/compile/conflicts.ts'
 import type { Changes, LoadedContent, LoadedDocument, LoadedRealm } from '../loaded-content.ts'
 import type { PackedDocument } from '../packed/packed-document.ts'
 import type { ServingChange } from '../serving.ts'

@@ -2,7 +2,7 @@
 // contribute to. Their number is bounded.
 
 import { upstreamHostsOf } from '../../../language/compile/action.ts'
-import type { CompiledApi } from '../../../language/compiled.ts'
+import type { CompiledApi } from '../../../language/compile/compiled.ts'
 import { readOrigin } from '../../../language/upstream-origin.ts'
 
 const MOST_ORIGINS = 32

@@ -4,7 +4,7 @@
 import { parseJson } from '../../../base/parse-json.ts'
 import { isMap } from '../../../language/expression/value.ts'
 import type { Problem } from '../../../language/problem.ts'
-import { validateNewerRealm } from '../../../language/realm/validate.ts'
+import { validateNewerRealm } from '../../../language/validate-realm.ts'
 import { lenientFactsOf } from '../../realm/realm-facts.ts'
 import { compact, expand } from '../packed/compact.ts'
 import { readNewerEntry } from './critical-members.ts'

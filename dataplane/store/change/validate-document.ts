@@ -8,9 +8,9 @@ import {
   callerRequirementsOf,
 } from '../../../language/caller-requirements.ts'
 import { compile } from '../../../language/compile.ts'
-import { claimsOf } from '../../../language/routes/conflicts.ts'
+import { claimsOf } from '../../../language/compile/conflicts.ts'
 import { canonicalJson, documentDigest } from '../../../language/wire/digest.ts'
-import type { Environment } from '../../../language/environment.ts'
+import type { Environment } from '../../../language/realm/environment.ts'
 import { ownValue } from '../../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { type Problem, type Warning, withoutOffset } from '../../../language/problem.ts'

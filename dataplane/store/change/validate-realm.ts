@@ -5,7 +5,7 @@ import {
   type RealmValidation,
   validateNewerRealm,
   validateRealm,
-} from '../../../language/realm/validate.ts'
+} from '../../../language/validate-realm.ts'
 import { validateCredentials } from '../../security/passwords/validate-credentials.ts'
 
 /** @example validateRealmResource({ uri: 'com.acme', signing_keys: ['x'] }) // { ok: false, problems: [{ path: '/signing_keys/0', … }] } */

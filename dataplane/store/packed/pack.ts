@@ -9,12 +9,12 @@ import type {
   CompiledPath,
   CompiledVersion,
   StatusCodes,
-} from '../../../language/compiled.ts'
+} from '../../../language/compile/compiled.ts'
 import { METHODS } from '../../../language/document.ts'
 import type { Template } from '../../../language/expression/template.ts'
-import { mapMembers } from '../../../language/map-members.ts'
-import { mapTemplates } from '../../../language/map-templates.ts'
-import { STATUS_CODES } from '../../../language/status-codes.ts'
+import { mapMembers } from '../../../language/compile/map-members.ts'
+import { mapTemplates } from '../../../language/compile/map-templates.ts'
+import { STATUS_CODES } from '../../../language/compile/status-codes.ts'
 import { type Compact, compact } from './compact.ts'
 import type {
   PackedDocument,

@@ -7,7 +7,7 @@ import type {
   CompiledRefusal,
   StatusCodes,
   VersionParts,
-} from '../../../language/compiled.ts'
+} from '../../../language/compile/compiled.ts'
 import type { Method, ServedScheme } from '../../../language/document.ts'
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../../language/routes/path-pattern.ts'

@@ -2,7 +2,7 @@
 
 import { deserialize } from 'node:v8'
 import { type Compact, expand } from './compact.ts'
-import type { CompiledRefusal } from '../../../language/compiled.ts'
+import type { CompiledRefusal } from '../../../language/compile/compiled.ts'
 import type { PackedDocument, UnpackedDocument, UnpackedPath } from './packed-document.ts'
 
 /** Unpacks all of a document at once, as its paths are often first used together. */

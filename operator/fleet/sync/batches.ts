@@ -3,7 +3,7 @@
 // compile, are sent alone, so that no other document waits for them.
 
 import { isSameList } from '../../../base/same-entries.ts'
-import type { Claim } from '../../../language/routes/conflicts.ts'
+import type { Claim } from '../../../language/compile/conflicts.ts'
 import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
 import type { Comparison } from './comparison.ts'
 import type { Difference } from './difference.ts'

@@ -2,7 +2,7 @@
 // where they came to it in different ways. What follows from it is then computed once, however many data planes there are.
 
 import { isSameMap } from '../../../base/same-entries.ts'
-import type { Claim } from '../../../language/routes/conflicts.ts'
+import type { Claim } from '../../../language/compile/conflicts.ts'
 import { createInterner } from '../../../base/intern.ts'
 import { oncePer } from '../../../base/once.ts'
 import { type LoadedEntry, rootDigest } from '../../../language/wire/digest.ts'

@@ -2,7 +2,7 @@
 // annotations of the Namespace. Validates constant hosts; gateways validate addresses, and hosts that depend on a request.
 
 import { upstreamHostsOf } from '../../../language/compile/action.ts'
-import type { CompiledApi } from '../../../language/compiled.ts'
+import type { CompiledApi } from '../../../language/compile/compiled.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import type { Problem } from '../../../language/problem.ts'
 import { readHostName } from '../../../language/service-name.ts'

@@ -2,7 +2,7 @@
 // that already serves is never removed for a conflict. The work is in proportion to what has changed and is in conflict.
 
 import { countFirst } from '../../../base/bisect.ts'
-import { type Conflict, ConflictIndex } from '../../../language/routes/conflicts.ts'
+import { type Conflict, ConflictIndex } from '../../../language/compile/conflicts.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import { changedKeys, edited } from '../../edited-map.ts'
 import { ClaimHolders } from './claim-holders.ts'

@@ -7,7 +7,7 @@ import {
   restrictedDigest,
   withheldBy,
 } from '../../../language/wire/digest.ts'
-import type { RealmFacts } from '../../../language/environment.ts'
+import type { RealmFacts } from '../../../language/realm/environment.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { measure } from '../../../language/measure.ts'
 import type { DesiredDocument } from '../../desired-set.ts'

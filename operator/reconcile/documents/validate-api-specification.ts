@@ -7,7 +7,7 @@ import {
   warnOfRequirements,
 } from '../../../language/caller-requirements.ts'
 import { writtenPlaces } from '../../../language/compile/written-place.ts'
-import type { RealmFacts } from '../../../language/environment.ts'
+import type { RealmFacts } from '../../../language/realm/environment.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { withholdFacts } from '../../../language/realm/credentials.ts'
 import type { DesiredDocument } from '../../desired-set.ts'

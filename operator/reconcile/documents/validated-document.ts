@@ -1,7 +1,7 @@
 // Derives from a document that was validated by itself the id that it claims and, once all claims are resolved, the
 // result for it. Pure: `claim-resolution.ts` resolves the claims.
 
-import { type Conflict, conflictProblem } from '../../../language/routes/conflicts.ts'
+import { type Conflict, conflictProblem } from '../../../language/compile/conflicts.ts'
 import type { Problem } from '../../../language/problem.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { NewCondition } from '../../resource/condition.ts'

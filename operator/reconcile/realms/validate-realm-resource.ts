@@ -3,7 +3,7 @@
 
 import { type CallerGroups, callerGroupsOf } from '../../../language/caller-requirements.ts'
 import { listAt, memberAt } from '../../../language/expression/members.ts'
-import type { RealmFacts } from '../../../language/environment.ts'
+import type { RealmFacts } from '../../../language/realm/environment.ts'
 import { digestOf } from '../../../language/wire/digest.ts'
 import { isList, type ValueMap } from '../../../language/expression/value.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'

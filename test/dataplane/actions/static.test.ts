@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { prepareStatic } from '../../../dataplane/actions/static.ts'
-import type { CompiledOperation } from '../../../language/compiled.ts'
+import type { CompiledOperation } from '../../../language/compile/compiled.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { compiledGet } from '../../language/documents.ts'
 import { probeExchange } from './exchange-probe.ts'

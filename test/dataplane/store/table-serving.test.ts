@@ -3,7 +3,7 @@ import { match, matchWebSocket } from '../../../language/router/match.ts'
 import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { createTableServing, type TableServing } from '../../../dataplane/store/table-serving.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
-import { STATUS_CODES } from '../../../language/status-codes.ts'
+import { STATUS_CODES } from '../../../language/compile/status-codes.ts'
 import { compiled, STATIC, type Parts } from '../../language/documents.ts'
 
 const packed = (id: string, parts: Parts = {}, since = 0) =>

@@ -7,7 +7,7 @@ import { env } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { compile } from '../../../language/compile.ts'
-import type { RealmFacts } from '../../../language/environment.ts'
+import type { RealmFacts } from '../../../language/realm/environment.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { printCompilation } from './print-compilation.ts'
 

@@ -3,8 +3,8 @@
 
 import { Document, isCollection, visit } from 'yaml'
 import type { Compilation } from '../../../language/compile.ts'
-import type { CompiledVersion } from '../../../language/compiled.ts'
-import { STATUS_CODES } from '../../../language/status-codes.ts'
+import type { CompiledVersion } from '../../../language/compile/compiled.ts'
+import { STATUS_CODES } from '../../../language/compile/status-codes.ts'
 
 const LINE = 110
 

@@ -1,7 +1,7 @@
 // What is refused at load of a forward that names a credential of its realm.
 
 import { describe, expect, it } from '@jest/globals'
-import type { RealmFacts } from '../../../language/environment.ts'
+import type { RealmFacts } from '../../../language/realm/environment.ts'
 import { compiledGet, type Parts, problemsOf } from '../documents.ts'
 
 const REALM: RealmFacts = {

@@ -1,7 +1,7 @@
 // Tests the Host header that a forward sends: what of it loads, and how a document that writes the header itself is warned.
 
 import { describe, expect, it } from '@jest/globals'
-import type { RealmFacts } from '../../../language/environment.ts'
+import type { RealmFacts } from '../../../language/realm/environment.ts'
 import { compiled, compiledGet, type Parts, problemsOf } from '../documents.ts'
 
 const REALM: RealmFacts = {

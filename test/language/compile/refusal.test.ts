@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { compile } from '../../../language/compile.ts'
-import type { CompiledVersion } from '../../../language/compiled.ts'
+import type { CompiledVersion } from '../../../language/compile/compiled.ts'
 import { constant } from '../../../language/expression/template.ts'
 
 const GET = { get: { action: { type: 'static', body: 'x' } } }

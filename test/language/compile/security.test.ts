@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { compile } from '../../../language/compile.ts'
 import { endpointsOf } from '../../../language/compile/security.ts'
-import type { RealmFacts } from '../../../language/environment.ts'
+import type { RealmFacts } from '../../../language/realm/environment.ts'
 import { compiled, compiledGet, documentOf, faultsOf, STATIC } from '../documents.ts'
 
 const realm = { authmethods: ['oidcrp', 'cookie', 'x'], oidcProviders: ['default', 'corp'] }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { factsOf } from '../../../language/realm/facts.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { validateRealm } from '../../../language/realm/validate.ts'
+import { validateRealm } from '../../../language/validate-realm.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 
 const ORIGINS = { origins: ['https://billing.example'] }

@@ -9,8 +9,8 @@ import {
   rateEventStream,
   refusalType,
   writtenType,
+  type ContentType,
 } from '../../../language/routes/negotiate.ts'
-import type { ContentType } from '../../../language/compiled.ts'
 
 const JSON_TYPE = 'application/json'
 const MSGPACK = 'application/msgpack'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { functionNames } from '../../../language/expression/functions/functions.ts'
-import { DOCUMENT_SCHEMA } from '../../../language/schema/document-schema.ts'
+import { DOCUMENT_SCHEMA } from '../../../language/validate/document-schema.ts'
 import { ABSENT, hintFor, misspelling } from '../../../language/validate/name-hints.ts'
 import { unitHint } from '../../../language/validate/unit-hints.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
-import { RESTRICTING_KEYS } from '../../../language/schema/restricting-keys.ts'
+import { RESTRICTING_KEYS } from '../../../language/validate/restricting-keys.ts'
 import {
   misspeltRestrictions,
   restrictingKeysOf,

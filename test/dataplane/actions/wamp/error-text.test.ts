@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { describeWampError } from '../../../../dataplane/actions/wamp/error-text.ts'
-import { STATUS_CODES } from '../../../../language/status-codes.ts'
+import { STATUS_CODES } from '../../../../language/compile/status-codes.ts'
 
 const OF_ROUTERS = Object.keys(STATUS_CODES).filter((uri) => uri.startsWith('wamp.error.'))
 

@@ -28,7 +28,7 @@ import {
 } from '../../../../dataplane/wamp/session/joined-session.ts'
 import type { Payload } from '../../../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
-import { STATUS_CODES } from '../../../../language/status-codes.ts'
+import { STATUS_CODES } from '../../../../language/compile/status-codes.ts'
 import { compiledPath } from '../../../language/documents.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { probeExchange, type Probe, type ProbeOptions } from '../exchange-probe.ts'

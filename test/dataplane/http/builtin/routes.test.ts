@@ -9,7 +9,7 @@ import type {
 import type { Rooms } from '../../../../dataplane/http/builtin/handlers.ts'
 import { createRoutes, routeBuiltinRequest } from '../../../../dataplane/http/builtin/routes.ts'
 import type { OidcRequest } from '../../../../dataplane/oidc/oidc-endpoint.ts'
-import { endpointRoutes } from '../../../../language/routes/endpoint-routes.ts'
+import { endpointRoutes } from '../../../../language/compile/endpoint-routes.ts'
 import { apiOf, serveGateway, type ServedGateway } from '../served-gateway.ts'
 
 const asked: string[] = []

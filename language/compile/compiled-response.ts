@@ -1,6 +1,6 @@
 // Defines the compiled form of a response that a document declares (specification §2.6).
 
-import type { Template } from './expression/template.ts'
+import type { Template } from '../expression/template.ts'
 
 /** Absent members fall back as behaviour §5 has it. `declared` is false where the document has none. */
 export interface CompiledResponse<T = Template> {

@@ -17,7 +17,7 @@ import {
   ref,
   SNIPPET,
   TEXT,
-} from './document-notation.ts'
+} from '../schema/document-notation.ts'
 
 /** `wamp_call` → `wampCallAction` */
 const definitionOf = (type: string): string =>

@@ -1,7 +1,7 @@
 // Defines what a document is validated against: facts that stand outside it.
 
-import type { ValueMap } from './expression/value.ts'
-import type { CredentialFacts } from './realm/credentials.ts'
+import type { ValueMap } from '../expression/value.ts'
+import type { CredentialFacts } from './credentials.ts'
 
 export interface Environment {
   /** Facts of a realm; undefined: there is no such realm. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { STATUS_CODES } from '../../language/status-codes.ts'
+import { STATUS_CODES } from '../../../language/compile/status-codes.ts'
 
 describe('STATUS_CODES', () => {
   it.each([

@@ -1,7 +1,7 @@
 // Lists the keys of documents that restrict, by name, with where each may stand. Between versions a name is all that
 // counts: wherever an older gateway does not expect one that it knows, the document is refused.
 
-import { type Keys, RESTRICTS } from './document-notation.ts'
+import { type Keys, RESTRICTS } from '../schema/document-notation.ts'
 import { DOCUMENT_SCHEMA } from './document-schema.ts'
 
 /** What a definition of the schema is called in messages; the others hold no keys of their own. */

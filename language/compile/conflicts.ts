@@ -3,10 +3,10 @@
 
 import { countFirst } from '../../base/bisect.ts'
 import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
-import type { CompiledApi, CompiledVersion } from '../compiled.ts'
+import type { CompiledApi, CompiledVersion } from './compiled.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
-import { hostKey } from './host-pattern.ts'
-import { keyOf, pathKey, printWay } from './path-pattern.ts'
+import { hostKey } from '../routes/host-pattern.ts'
+import { keyOf, pathKey, printWay } from '../routes/path-pattern.ts'
 import type { Problem } from '../problem.ts'
 
 /** A route that a document wants for itself, or, with `sharedBy`, with documents of that realm. */

@@ -2,15 +2,16 @@
 // the request a `Template`. Plain readonly data, so it prints in golden files and is sent to workers. Defaults of
 // behaviour §2 are filled in; what only the realm knows (`timeout`) stays open.
 
-import type { CompiledAction } from './compile/action.ts'
+import type { CompiledAction } from './action.ts'
 import type { CompiledResponses } from './compiled-response.ts'
-import type { CompiledEndpoint, CompiledSecurity } from './compile/security.ts'
-import type { Method, ServedScheme } from './document.ts'
-import type { ContextRead } from './expression/reads.ts'
-import type { Template } from './expression/template.ts'
-import type { HostPattern } from './routes/host-pattern.ts'
-import type { OriginPattern } from './routes/origin.ts'
-import type { PathPattern } from './routes/path-pattern.ts'
+import type { CompiledEndpoint, CompiledSecurity } from './security.ts'
+import type { Method, ServedScheme } from '../document.ts'
+import type { ContextRead } from '../expression/reads.ts'
+import type { Template } from '../expression/template.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
+import type { ContentType } from '../routes/negotiate.ts'
+import type { OriginPattern } from '../routes/origin.ts'
+import type { PathPattern } from '../routes/path-pattern.ts'
 
 /** What an API says of itself; `compile/api-parts.ts` says from which keys each is compiled. */
 export interface ApiParts {
@@ -125,9 +126,6 @@ export interface CompiledRefusal<T = Template> {
   readonly headers: T
   readonly body?: T
 }
-
-/** A media type or, in `accepts`, a range of them: lower case, its parameters in order. */
-export type ContentType = string
 
 export interface BodyLimits {
   readonly maxBytes: number

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { responseNeedsOf } from '../../language/response-needs.ts'
-import type { CompiledResponse } from '../../language/compiled-response.ts'
-import { constant, type PipeCall, type Template } from '../../language/expression/template.ts'
-import { map, read, text } from '../dataplane/actions/forward/forward-fixture.ts'
+import { responseNeedsOf } from '../../../language/compile/response-needs.ts'
+import type { CompiledResponse } from '../../../language/compile/compiled-response.ts'
+import { constant, type PipeCall, type Template } from '../../../language/expression/template.ts'
+import { map, read, text } from '../../dataplane/actions/forward/forward-fixture.ts'
 
 const NONE: CompiledResponse = { declared: false }
 const whole = read('action.result.body')

@@ -1,7 +1,7 @@
 // Lists the built-in routes that the security schemes of a version mount below `base_path` (§4.1, behaviour §6). The
 // routes that are claimed and those that are served both come from this table.
 
-import type { CompiledEndpoint } from '../compile/security.ts'
+import type { CompiledEndpoint } from './security.ts'
 import type { OAuth2Flow } from '../realm/token-flows.ts'
 import type { Method } from '../document.ts'
 

@@ -24,8 +24,8 @@ import {
   ref,
   restrictingKey,
   TEXT,
-} from './document-notation.ts'
-import { SECURITY_SCHEMAS } from './security-schemas.ts'
+} from '../schema/document-notation.ts'
+import { SECURITY_SCHEMAS } from '../schema/security-schemas.ts'
 
 /** A list or a map whose entries are looked at only where there are few enough of them. */
 const atMost = (max: number, entry: DocumentSchema): DocumentSchema => ({

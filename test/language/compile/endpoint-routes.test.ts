@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CompiledEndpoint } from '../../../language/compile/security.ts'
-import { endpointRoutes } from '../../../language/routes/endpoint-routes.ts'
+import { endpointRoutes } from '../../../language/compile/endpoint-routes.ts'
 
 const oidc = (provider: string): CompiledEndpoint => ({ type: 'oidc', provider })
 const oauth2 = (more: object = {}): CompiledEndpoint => ({

@@ -1,16 +1,16 @@
 // Validates the structure of realm records and lists every problem. A record carries security, so unknown properties
 // are rejected; no message ever shows a value of it.
 
-import { childPointer } from '../../base/json-pointer.ts'
-import { isMap } from '../expression/value.ts'
-import type { Problem } from '../problem.ts'
-import { credentialProblems } from './credentials.ts'
-import type { RealmRecord } from './record.ts'
-import { ANNOTATIONS } from '../schema/realm-notation.ts'
-import { REALM_SCHEMA } from '../schema/realm-schema.ts'
-import { createSchemaValidator } from '../validate.ts'
-import { boundProblems } from '../validate/bound-problems.ts'
-import { unknownMembers } from '../wire/members.ts'
+import { childPointer } from '../base/json-pointer.ts'
+import { isMap } from './expression/value.ts'
+import type { Problem } from './problem.ts'
+import { credentialProblems } from './realm/credentials.ts'
+import type { RealmRecord } from './realm/record.ts'
+import { ANNOTATIONS } from './schema/realm-notation.ts'
+import { REALM_SCHEMA } from './schema/realm-schema.ts'
+import { createSchemaValidator } from './validate.ts'
+import { boundProblems } from './validate/bound-problems.ts'
+import { unknownMembers } from './wire/members.ts'
 
 export type RealmValidation =
   | { readonly ok: true; readonly realm: RealmRecord }

@@ -1,8 +1,8 @@
 // Maps every template of a compiled operation in one place, so that code that counts, rewrites or encodes templates
 // does not need to know where they stand. What is not mapped does not compile, as it is still of the former type.
 
-import { mapAction } from './compile/action.ts'
-import { mapParts } from './compile/operation-parts.ts'
+import { mapAction } from './action.ts'
+import { mapParts } from './operation-parts.ts'
 import type { CompiledOperation } from './compiled.ts'
 import type { CompiledResponse } from './compiled-response.ts'
 import { mapMembers } from './map-members.ts'

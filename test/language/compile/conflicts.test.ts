@@ -7,7 +7,7 @@ import type {
   CompiledOperation,
   CompiledPath,
   CompiledVersion,
-} from '../../../language/compiled.ts'
+} from '../../../language/compile/compiled.ts'
 import {
   claimsOf,
   type Claim,
@@ -15,7 +15,7 @@ import {
   ConflictIndex,
   conflictProblem,
   conflictsWithin,
-} from '../../../language/routes/conflicts.ts'
+} from '../../../language/compile/conflicts.ts'
 import type { Method } from '../../../language/document.ts'
 import type { ConstantTemplate } from '../../../language/expression/template.ts'
 import { parseHost } from '../../../language/routes/host-pattern.ts'

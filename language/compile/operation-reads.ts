@@ -1,8 +1,8 @@
 // Lists the parts of the context that a compiled operation reads, so that the others are never computed.
 
-import { ownReads } from './compile/action.ts'
+import { ownReads } from './action.ts'
 import type { CompiledOperation } from './compiled.ts'
-import { collectReads, type ContextRead } from './expression/reads.ts'
+import { collectReads, type ContextRead } from '../expression/reads.ts'
 import { mapTemplates } from './map-templates.ts'
 
 /** Sorted, unique. What the action takes from the request by itself counts as well. */

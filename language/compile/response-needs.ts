@@ -1,12 +1,11 @@
 // Determines at load what an operation needs of an upstream's response: whether the body passes through unread, and
 // which side of the document reads it.
 
-import type { ContextRead } from './expression/reads.ts'
+import { type ContextRead, readsOf } from '../expression/reads.ts'
 import type { CompiledResponse, CompiledResponses } from './compiled-response.ts'
-import { childrenOf } from './expression/children.ts'
-import { STEP } from './expression/functions/functions.ts'
-import { readsOf } from './expression/reads.ts'
-import type { PipeArgument, PipeTemplate, Template } from './expression/template.ts'
+import { childrenOf } from '../expression/children.ts'
+import { STEP } from '../expression/functions/functions.ts'
+import type { PipeArgument, PipeTemplate, Template } from '../expression/template.ts'
 
 export interface ResponseNeeds {
   /** `on_result` passes the body through unchanged, or is left out, and nothing else reads it. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { ValueMap } from '../../../language/expression/value.ts'
-import { validateNewerRealm, validateRealm } from '../../../language/realm/validate.ts'
-import { createCertificateAuthority } from '../../support/certificates.ts'
-import { caseRealms } from '../case-documents.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { validateNewerRealm, validateRealm } from '../../language/validate-realm.ts'
+import { createCertificateAuthority } from '../support/certificates.ts'
+import { caseRealms } from './case-documents.ts'
 
 const hash = '$scrypt$ln=14,r=8,p=1$c2FsdA$aGFzaA'
 const provider = {
