@@ -412,8 +412,8 @@ const networksOf = ({ map, realm, diagnostics }: Reader): readonly string[] | un
 }
 
 /** Behaviour §6. Nothing in a request proves that a balancer has sent it. */
-const CONNECTION_ADDRESS =
-  "this gateway compares them with the address of the connection: behind a balancer or proxy that is its address, not the client's, unless --public-proxy-protocol or --trusted-proxies names it"
+export const CONNECTION_ADDRESS =
+  "a gateway compares them with the address of the connection: behind a balancer or proxy that is its address, not the client's, unless --public-proxy-protocol or --trusted-proxies names it"
 
 /** What no caller meets in any realm. What this realm lacks is said by `language/caller-requirements.ts`. */
 const warnOfForbidden = (

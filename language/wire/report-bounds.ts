@@ -28,9 +28,15 @@ export const reportedBytes = (kind: 'spec' | 'realm', key: string): number =>
 /** Bytes that the response to a sync call may have for one entry of the call. */
 export const reportedItemBytes = (key: string): number => jsonBytes(key) + ITEM_BYTES
 
-/** `Shadowed` comes first: the author of the document can find the other warnings without a gateway. */
+/** What only a gateway knows of a document: the operator has found the others itself. */
+export const GATEWAY_WARNINGS = ['Shadowed', 'ConnectionAddress'] as const
+
+/** Those of the gateway come first: the author of the document can find the other warnings without it. */
 export const reportedWarnings = (warnings: readonly Warning[]): readonly Warning[] =>
-  fitting(warnings, WARNINGS, ({ code }) => (code === 'Shadowed' ? 0 : 1))
+  fitting(warnings, WARNINGS, ({ code }) => {
+    const rank = GATEWAY_WARNINGS.findIndex((known) => known === code)
+    return rank === -1 ? GATEWAY_WARNINGS.length : rank
+  })
 
 export const reportedErrors = (errors: readonly Problem[]): readonly Problem[] =>
   fitting(errors, ERRORS, () => 0)

@@ -4,6 +4,7 @@
 
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { type Problem, PROBLEM_CODES, type Warning } from '../../../language/problem.ts'
+import { GATEWAY_WARNINGS } from '../../../language/wire/report-bounds.ts'
 import {
   CREDENTIAL_CAUSES,
   type FailingCredential,
@@ -64,9 +65,12 @@ const MAX_RESOURCE_LENGTH = 253 + 1 + 253
 const TEXTS = { path: plain(MAX_PATH_LENGTH), message: plain(MAX_MESSAGE_LENGTH) }
 
 /** Only these warnings are new: the others are known since the document was validated here. */
-const readShadows = orElse(
+const readOwnWarnings = orElse(
   itemsIn(
-    mapOf<Pick<Warning, 'code' | 'path' | 'message'>>({ code: oneOf('Shadowed'), ...TEXTS }),
+    mapOf<Pick<Warning, 'code' | 'path' | 'message'>>({
+      code: oneOf(...GATEWAY_WARNINGS),
+      ...TEXTS,
+    }),
     MAX_PROBLEMS,
   ),
   [],
@@ -76,7 +80,7 @@ const readSpecState = mapOf<SpecState>({
   digest: readName,
   managedBy: orElse(readText, null),
   resource: optional(textOf(MAX_RESOURCE_LENGTH)),
-  warnings: readShadows,
+  warnings: readOwnWarnings,
 })
 
 /** It is what `readSpecState` would make of it, or says more. */
@@ -170,7 +174,7 @@ const readItem = mapOf<SyncItem>({
   kind: oneOf('spec', 'realm'),
   result: oneOf('loaded', 'unchanged', 'rejected', 'deleted'),
   errors: orElse(itemsIn(readProblem, MAX_PROBLEMS), []),
-  warnings: readShadows,
+  warnings: readOwnWarnings,
 })
 
 /** Leaves out items with a result that this version does not know. */

@@ -1,7 +1,7 @@
 // Looks up what data planes report about a document or realm, and finds which of these a new report concerns. Nothing is
 // counted in advance: a look at a document reads its part of each report, some 15 µs for a hundred data planes.
 
-import { type DataPlaneReport, mayHoldRealm } from '../../data-plane.ts'
+import { type DataPlaneReport, type LoadedDocument, mayHoldRealm } from '../../data-plane.ts'
 import { changedKeys } from '../../edited-map.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
 import { type Audience, Audiences } from './audiences.ts'
@@ -42,6 +42,8 @@ export interface Sight {
   count(...states: readonly State[]): number
   /** By name. */
   first(state: State): DataPlaneReport | undefined
+  /** For a document: as the first data plane has loaded it that warns of it. */
+  readonly warned: LoadedDocument | undefined
   /** For a document: the digests that ready data planes have loaded, also those that it does not select (any more). */
   readonly held: ReadonlySet<string>
   /** For a document: the data planes that have loaded it and have no session with the router of its realm. */
@@ -69,6 +71,8 @@ interface Observation {
   readonly state: State | undefined
   /** Digest. */
   readonly held: string | undefined
+  /** Loaded, with warnings of the data plane. */
+  readonly warned: LoadedDocument | undefined
   readonly router: RouterState | undefined
   readonly upstream: UpstreamState | undefined
   readonly peers: PeersState | undefined
@@ -189,6 +193,7 @@ export class FleetView {
     return {
       state,
       held,
+      warned: warnedOf(report, subject.id, state),
       router: needsRouter ? routerStateOf(report, routerRealm) : undefined,
       upstream: state && upstreamStateOf(report, subject.id, held !== undefined),
       peers: undefined,
@@ -212,6 +217,7 @@ export class FleetView {
 const NO_OBSERVATION: Observation = {
   state: undefined,
   held: undefined,
+  warned: undefined,
   router: undefined,
   upstream: undefined,
   peers: undefined,
@@ -232,6 +238,7 @@ const sightOf = (
   const held = new Set<string>()
   const upstreams = new Map<UpstreamState, number>()
   let total = 0
+  let warned: LoadedDocument | undefined
   let apart: NamedDataPlane | undefined
   let failing: NamedDataPlane | undefined
   for (const report of reports) {
@@ -241,6 +248,7 @@ const sightOf = (
     if (observation.router === 'apart') apart = withOther(apart, report)
     if (observation.peers === 'failing') failing = withOther(failing, report)
     if (upstream !== undefined) upstreams.set(upstream, (upstreams.get(upstream) ?? 0) + 1)
+    warned ??= observation.warned
     if (state === undefined) continue
     total += 1
     states.set(state, (states.get(state) ?? 0) + 1)
@@ -249,6 +257,7 @@ const sightOf = (
   return {
     total,
     held,
+    warned,
     apart,
     failing,
     unhealthy: majorityOf(upstreams),
@@ -259,6 +268,15 @@ const sightOf = (
 
 const withOther = (named: NamedDataPlane | undefined, report: DataPlaneReport): NamedDataPlane =>
   named === undefined ? { first: report, others: 0 } : { ...named, others: named.others + 1 }
+
+const warnedOf = (
+  { documents }: DataPlaneReport,
+  id: string,
+  state: State | undefined,
+): LoadedDocument | undefined => {
+  const held = state === 'holds' || state === 'shadowed' ? documents.get(id) : undefined
+  return held === undefined || held.warnings.length === 0 ? undefined : held
+}
 
 /** A sidecar of another namespace is ignored, whatever it claims to serve. */
 const heldOf = (
@@ -307,6 +325,7 @@ const NO_REPORTS: Sight = {
   count: () => 0,
   first: () => undefined,
   held: new Set(),
+  warned: undefined,
   apart: undefined,
   unhealthy: undefined,
   failing: undefined,

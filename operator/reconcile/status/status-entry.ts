@@ -1,6 +1,8 @@
 // Makes the entry of one resource in the status registry from its result and the reports of data planes, or gives the
 // previous entry where a reader would see no difference. Pure: the time is passed in.
 
+import { CONNECTION_ADDRESS } from '../../../language/compile/security.ts'
+import type { GATEWAY_WARNINGS } from '../../../language/wire/report-bounds.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { isSameText } from '../../../language/wire/digest.ts'
 import type { LoadedDocument, Rejection } from '../../data-plane.ts'
@@ -131,7 +133,12 @@ const documentEntry = (result: ResourceResult, sight: Sight, moment: Moment): En
     result,
     conditions: settle(result, conditions, { before, nowMs }),
     errors: errorsOf(result, refusing?.rejected.documents.get(id), inherited),
-    warnings: warningsOf(result, sight.first('shadowed')?.documents.get(id), inherited, unserved),
+    warnings: warningsOf(
+      result,
+      sight.first('shadowed')?.documents.get(id) ?? sight.warned,
+      inherited,
+      unserved,
+    ),
     summary,
     ...(last !== undefined && { programmed: recordedVersion(last, result) }),
   }
@@ -300,25 +307,34 @@ const ofDelivery = ({ conditions }: Inherited): boolean =>
 
 const warningsOf = (
   { warnings }: ResourceResult,
-  shadowed: LoadedDocument | undefined,
+  warned: LoadedDocument | undefined,
   early: Inherited | undefined,
   unserved: readonly string[],
 ): readonly Warning[] => {
   if (early !== undefined) return early.warnings
-  const shadows = shadowed?.warnings.filter(({ code }) => code === 'Shadowed') ?? []
   return [
     ...unserved.map(unknownServiceWarning),
     ...warnings,
-    ...shadows.map(withoutNames).map(inDocument),
+    ...(warned?.warnings ?? []).flatMap(inOwnWords).map(inDocument),
   ].slice(0, MAX_REPORTED)
 }
 
 /** A data plane knows no namespaces: it names the document that has the route, which may be of another tenant. */
-const withoutNames = (warning: Warning): Warning => ({
-  ...warning,
-  message:
+const inOwnWords = ({ code, path }: Warning): readonly Warning[] => {
+  const message = GATEWAY_MESSAGES.get(code)
+  return message === undefined ? [] : [{ code, path, message }]
+}
+
+const GATEWAY_MESSAGES: ReadonlyMap<Warning['code'], string> = new Map<
+  (typeof GATEWAY_WARNINGS)[number],
+  string
+>([
+  [
+    'Shadowed',
     'another document has this route at a data plane, so this one does not serve it there for now',
-})
+  ],
+  ['ConnectionAddress', CONNECTION_ADDRESS],
+])
 
 const inDocument = <Located extends { readonly path: string }>(located: Located): Located => ({
   ...located,

@@ -87,11 +87,22 @@ describe('the state as another version tells it', () => {
             warnings: [
               { code: 'Odd', path: '/a', message: 'm' },
               { code: 'Shadowed', path: '/a', message: 'm', x: 1 },
+              { code: 'ConnectionAddress', path: '/b', message: 'n' },
             ],
           },
         },
       },
-      { specs: { a: { ...ENTRY, warnings: [{ code: 'Shadowed', path: '/a', message: 'm' }] } } },
+      {
+        specs: {
+          a: {
+            ...ENTRY,
+            warnings: [
+              { code: 'Shadowed', path: '/a', message: 'm' },
+              { code: 'ConnectionAddress', path: '/b', message: 'n' },
+            ],
+          },
+        },
+      },
     ],
     [
       'conditions and sessions of another shape',

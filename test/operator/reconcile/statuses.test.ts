@@ -1,12 +1,14 @@
 // What the data planes answer, turned into conditions.
 
 import { describe, expect, it } from '@jest/globals'
+import type { Warning } from '../../../language/problem.ts'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import {
   type ResourceStatus,
   StatusRegistry,
 } from '../../../operator/reconcile/status/status-registry.ts'
+import { conditionOf } from '../../../operator/resource/condition.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
@@ -239,6 +241,28 @@ describe('errors and warnings', () => {
     expect(shadowed?.warnings[0]?.message).not.toContain(SHADOWED.message)
     const fine = book.update(results, [plane('a', 'holds')], 3000).get(KEY)
     expect(fine?.warnings).toEqual([])
+  })
+
+  it('of the data planes: networks that are compared with the address of the connection', () => {
+    const CONNECTION = { code: 'ConnectionAddress', path: '/defaults', message: 'theirs' } as const
+    const holding = (name: string, warnings: readonly Warning[]): DataPlaneReport =>
+      plane(name, 'holds', { documents: new Map([['orders', { digest, warnings }]]) })
+    const book = new StatusRegistry()
+    const warned = (...reports: readonly DataPlaneReport[]): unknown =>
+      book.update(results, reports, 1000).get(KEY)?.warnings
+    expect(warned(holding('a', []), holding('b', []))).toEqual([])
+    const own = {
+      code: 'ConnectionAddress',
+      path: '/spec/document/defaults',
+      message: expect.stringContaining('--trusted-proxies') as unknown,
+    }
+    expect(warned(holding('a', []), holding('b', [CONNECTION]))).toEqual([own])
+    expect(warned(holding('a', [CONNECTION]), plane('b', 'shadowed'))).toMatchObject([
+      { code: 'Shadowed' },
+    ])
+    const { conditions } = book.update(results, [holding('a', [CONNECTION])], 2000).get(KEY) ?? {}
+    expect(conditionOf(conditions ?? [], 'Ready')).toMatchObject({ status: 'True' })
+    expect(warned(holding('a', []))).toEqual([])
   })
 })
 
