@@ -53,7 +53,7 @@ const CONTRACTS: readonly {
   },
   {
     part: 'outcome',
-    files: /^language\/schema\/document-schema/,
+    files: /^language\/validate\/document-schema/,
     why: 'a definition of the published JSON schema of documents',
   },
   {
