@@ -255,22 +255,9 @@ export const isCorsHeader = (name: string): boolean => name.startsWith('access-c
 
 /** Warns of CORS headers that are written by hand beside `cors`. */
 export const warnOfOwnCors = (
-  {
-    headers,
-    onResult,
-    onError,
-  }: {
-    readonly headers: Template
-    readonly onResult: { readonly headers?: Template }
-    readonly onError: { readonly headers?: Template }
-  },
+  places: readonly (readonly [headers: Template | undefined, keys: readonly string[]])[],
   warn: WarnAt,
 ): void => {
-  const places = [
-    [headers, ['headers']],
-    [onResult.headers, ['response', 'on_result', 'headers']],
-    [onError.headers, ['response', 'on_error', 'headers']],
-  ] as const
   for (const [template, keys] of places)
     for (const [name] of template === undefined ? [] : membersOf(template))
       if (isCorsHeader(name.toLowerCase()))

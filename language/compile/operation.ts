@@ -73,7 +73,15 @@ export const compileOperation = (
   const warn: WarnAt = (code, keys, message, culprit) => {
     diagnostics.warning(code, placeOf(keys), message, culprit)
   }
-  if (parts.cors !== undefined) warnOfOwnCors({ ...parts, onResult, onError }, warn)
+  if (parts.cors !== undefined)
+    warnOfOwnCors(
+      [
+        [parts.headers, ['headers']],
+        [onResult.headers, ['response', 'on_result', 'headers']],
+        [onError.headers, ['response', 'on_error', 'headers']],
+      ],
+      warn,
+    )
   refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
     diagnostics.problem('invalid_value', placeOf(keys), message)
   })

@@ -80,14 +80,18 @@ export const compilePath = (
     validatedHeaders: version.validatedHeaders,
   }
   const operations = compileOperations(raw, pointer, deps)
-  const refusal = version.compileRefusal(find('on_refusal'))
+  const cors = compileCors(find('cors'), diagnostics)
+  const hasCors = [cors, ...Object.values(operations).map((each) => each.cors)].some(
+    (each) => each !== undefined,
+  )
+  const refusal = version.compileRefusal(find('on_refusal'), hasCors)
   const path: CompiledPath = {
     pointer,
     template,
     patterns: patterns ?? [],
     schemes: compileSchemes(find, diagnostics),
     headers: compilePathHeaders(find, deps),
-    cors: compileCors(find('cors'), diagnostics),
+    cors,
     ...(refusal && { refusal }),
     operations,
   }

@@ -10,9 +10,10 @@ import { UNSENT_IN_REFUSALS } from '../unsent-headers.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readShape, toFoldedMap } from './folded.ts'
 import { compileHeaders } from './headers.ts'
+import { warnOfOwnCors } from './cors.ts'
 import type { InheritedKeys } from './inheritance.ts'
 import { membersOf } from './members.ts'
-import { warnOfRefusal } from './warn-of-failures.ts'
+import { type WarnAt, warnOfRefusal } from './warn-of-failures.ts'
 
 /** Compiled by the path and the version, and not a part of operations: a version refuses what no path of it matches. */
 export const REFUSAL_KEYS: InheritedKeys = {
@@ -41,22 +42,38 @@ export const REFUSAL_SCHEMA: DocumentSchema = {
   additionalProperties: false,
 }
 
-export type CompileRefusal = (placed: Placed | undefined) => CompiledRefusal | undefined
+/** @param hasCors a document that words the refusals has `cors` for them */
+export type CompileRefusal = (
+  placed: Placed | undefined,
+  hasCors: boolean,
+) => CompiledRefusal | undefined
 
 /** Paths of a version share what they inherit: it is compiled, and reported on, once. */
 export const createRefusalCompiler = (diagnostics: Diagnostics): CompileRefusal => {
   const known = new Map<Placed, CompiledRefusal | undefined>()
-  return (placed) => {
+  return (placed, hasCors) => {
     if (placed === undefined) return undefined
     if (!known.has(placed)) known.set(placed, compileRefusal(placed, diagnostics))
-    return known.get(placed)
+    const refusal = known.get(placed)
+    if (hasCors && refusal !== undefined)
+      warnOfOwnCors([[refusal.headers, ['headers']]], warnIn(placed, diagnostics))
+    return refusal
   }
 }
 
-const compileRefusal = (
-  { template, pointer }: Placed,
-  diagnostics: Diagnostics,
-): CompiledRefusal | undefined => {
+const warnIn =
+  ({ pointer }: Placed, diagnostics: Diagnostics): WarnAt =>
+  (code, keys, message, culprit) => {
+    diagnostics.warning(
+      code,
+      keys.map(String).reduce<string>(childPointer, pointer),
+      message,
+      culprit,
+    )
+  }
+
+const compileRefusal = (placed: Placed, diagnostics: Diagnostics): CompiledRefusal | undefined => {
+  const { template, pointer } = placed
   const map = toFoldedMap(template, pointer, diagnostics)
   if (map === undefined) return undefined
   const place = childPointer(pointer, 'headers')
@@ -69,14 +86,7 @@ const compileRefusal = (
   }
   for (const [name, member] of Object.entries(refusal))
     refuseReads(member as Template, childPointer(pointer, name), diagnostics)
-  warnOfRefusal(refusal, (code, keys, message, culprit) => {
-    diagnostics.warning(
-      code,
-      keys.map(String).reduce<string>(childPointer, pointer),
-      message,
-      culprit,
-    )
-  })
+  warnOfRefusal(refusal, warnIn(placed, diagnostics))
   warnOfReflection(refusal, childPointer(pointer, 'body'), diagnostics)
   return refusal
 }

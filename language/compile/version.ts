@@ -69,7 +69,7 @@ export const compileVersion = (
     meta: api.meta,
     diagnostics,
   })
-  const refusal = deps.compileRefusal(scope.default('on_refusal'))
+  const refusal = deps.compileRefusal(scope.default('on_refusal'), parts.cors !== undefined)
   if (parts.isActive) warnOfOpenWebSocket(webSocket, deps, results)
   return {
     name,

@@ -117,6 +117,27 @@ describe('cors', () => {
         (side) => `/versions/v1/paths/~1x/get/response/${side}/headers/Access-Control-Allow-Origin`,
       ),
     ],
+    [
+      'refusals',
+      {
+        ...withCors({ origins: [A] }),
+        api: { defaults: { on_refusal: BY_HAND } },
+        version: { defaults: { cors: { origins: [A] } } },
+      },
+      ['/defaults/on_refusal/headers/Access-Control-Allow-Origin'],
+    ],
+    [
+      'refusals of a path whose operation has cors',
+      {
+        paths: { '/x': { on_refusal: BY_HAND, get: { ...STATIC, cors: { origins: [A] } } } },
+      },
+      ['/versions/v1/paths/~1x/on_refusal/headers/Access-Control-Allow-Origin'],
+    ],
+    [
+      'refusals without cors',
+      { ...withCors(false), api: { defaults: { on_refusal: BY_HAND } } },
+      [],
+    ],
     ['defaults without cors', { ...withCors(false), api: { defaults: BY_HAND } }, []],
   ])('warns of CORS headers by hand beside it, in %s', (_, parts, places) => {
     const warnings = compiled(parts).warnings.filter(({ message }) => message.includes('cors'))
