@@ -23,7 +23,7 @@ import { pickContentType, writtenType } from '../../language/routes/negotiate.ts
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { corsHeaders, preflightHeaders, type Preflight, withCors } from './response/cors.ts'
 import type { HeaderList } from './response/headers.ts'
-import { type Found, pathCors, pathHeaders, servingCandidate } from './response/path-headers.ts'
+import { type Found, pathCors, pathHeaders } from './response/path-headers.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, type UnmatchedWording, writeUnmatched } from './report.ts'
 import { hasBody, readHead, type RequestHead } from './request/head.ts'
@@ -32,6 +32,7 @@ import {
   hasRedirect,
   type Lacks,
   schemesOf,
+  servingCandidate,
   selectRoute,
   toMethod,
 } from '../../language/router/select-route.ts'
@@ -227,7 +228,7 @@ const serveFixed = (
 /** How a path words that it has no operation for the request. */
 const wordingOfPath = (found: Found, headers: HeaderList): UnmatchedWording => {
   const { incomingRequest, match: matched } = found
-  const candidate = servingCandidate(matched, incomingRequest.scheme)
+  const candidate = servingCandidate<Path, ServedEndpoint>(matched, incomingRequest.scheme)
   if (candidate === undefined) return { headers }
   const { target } = candidate
   const { version, template } = target

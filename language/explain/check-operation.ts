@@ -217,3 +217,32 @@ const refused = (
     message,
   },
 })
+
+/** Of a request for a WebSocket connection that a forward takes, or does not. */
+export const checkUpgrade = (
+  isTaken: boolean,
+): { readonly check: Check; readonly verdict: ExplainedResult } =>
+  isTaken
+    ? {
+        check: { name: 'upgrade', result: 'unknown', message: 'upgrade has websocket' },
+        verdict: {
+          outcome: 'served',
+          status: 101,
+          message:
+            'The action forward carries a WebSocket, if Origin and the handshake are allowed and the upstream switches to it',
+        },
+      }
+    : {
+        check: {
+          name: 'upgrade',
+          result: 'fail',
+          message: 'the action has no upgrade: [websocket]',
+        },
+        verdict: {
+          outcome: 'rejected',
+          status: 400,
+          code: 'svc.error.invalid_data',
+          step: 'upgrade',
+          message: 'This path takes no WebSocket connections',
+        },
+      }

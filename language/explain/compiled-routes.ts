@@ -53,7 +53,7 @@ const routesOf = (
 ]
 
 const pathTarget = (
-  { template, schemes, operations }: CompiledPath,
+  { template, schemes, cors, operations }: CompiledPath,
   version: ExplainedVersion,
 ): ExplainedPath => {
   const slots: Partial<Record<Method, ExplainedSlot>> = {}
@@ -61,7 +61,7 @@ const pathTarget = (
     const operation = operations[method]
     if (operation !== undefined) slots[method] = { method, load: () => operation }
   }
-  return { kind: 'path', version, template, schemes, operations: slots }
+  return { kind: 'path', version, template, schemes, operations: slots, loadCors: () => cors }
 }
 
 const webSocketsOf = (

@@ -2,7 +2,7 @@
 // action. It checks no credentials, and its result has nothing but what stands in documents, beside the request itself.
 
 import { securityOfMethod } from '../request-credentials.ts'
-import type { CompiledOperation } from '../compile/compiled.ts'
+import type { CompiledCors, CompiledOperation } from '../compile/compiled.ts'
 import type { Method, Scheme } from '../document.ts'
 import { explainHosts, type Miss, type Tried } from '../router/explain-miss.ts'
 import {
@@ -19,12 +19,19 @@ import {
   type RoutedPath,
   isRedirected,
   schemesOf,
+  servingCandidate,
   selectRoute,
   toMethod,
 } from '../router/select-route.ts'
 import { writeHostPattern, writePathPattern } from '../router/write-pattern.ts'
 import { isKeysPath, KEYS_METHODS, KEYS_PATH } from '../routes/keys-path.ts'
-import { checkBody, checkCredentials, checkResponseType, checkSite } from './check-operation.ts'
+import {
+  checkBody,
+  checkCredentials,
+  checkResponseType,
+  checkSite,
+  checkUpgrade,
+} from './check-operation.ts'
 import { preflightIn, preflightText } from './explain-cors.ts'
 import type {
   Check,
@@ -50,6 +57,7 @@ export interface ExplainedSlot {
 export interface ExplainedPath extends RoutedPath<ExplainedSlot> {
   readonly version: ExplainedVersion
   readonly template: string
+  loadCors(): CompiledCors | undefined
 }
 
 export interface ExplainedEndpoint extends RoutedEndpoint {
@@ -268,7 +276,7 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   }
 }
 
-/** undefined: it is no preflight, or the operation that it asks for has no `cors`. */
+/** undefined: it is no preflight, or the operation that it asks for, otherwise the path, has no `cors`. */
 const preflightMessage = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   request: ReadRequest,
   matched: Match<P | E>,
@@ -281,7 +289,11 @@ const preflightMessage = <P extends ExplainedPath, E extends ExplainedEndpoint>(
     request.scheme,
     toMethod(preflight.method),
   )
-  const cors = wanted.kind === 'operation' ? wanted.slot.load().cors : undefined
+  if (wanted.kind === 'endpoint') return undefined
+  const cors =
+    wanted.kind === 'operation'
+      ? wanted.slot.load().cors
+      : servingCandidate<P, E>(matched, request.scheme)?.target.loadCors()
   return cors && preflightText(cors, preflight, methods)
 }
 
@@ -363,32 +375,6 @@ const operationRoute = (
   const { check, verdict } = checkUpgrade(action.upgrade !== undefined)
   return { tried, route, checks: [...checks, check], verdict }
 }
-
-const checkUpgrade = (
-  isTaken: boolean,
-): { readonly check: Check; readonly verdict: ExplainedResult } =>
-  isTaken
-    ? {
-        check: { name: 'upgrade', result: 'unknown', message: 'upgrade has websocket' },
-        verdict: served(
-          'The action forward carries a WebSocket, if Origin and the handshake are allowed and the upstream switches to it',
-          101,
-        ),
-      }
-    : {
-        check: {
-          name: 'upgrade',
-          result: 'fail',
-          message: 'the action has no upgrade: [websocket]',
-        },
-        verdict: {
-          outcome: 'rejected',
-          status: 400,
-          code: 'svc.error.invalid_data',
-          step: 'upgrade',
-          message: 'This path takes no WebSocket connections',
-        },
-      }
 
 interface Subject {
   readonly request: ReadRequest

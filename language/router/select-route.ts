@@ -83,9 +83,18 @@ const find = <S, P extends RoutedPath<S>, E extends RoutedEndpoint>(
 }
 
 /** A path of a document, not a built-in endpoint. */
-export const isPath = <T extends { readonly kind: 'path' | 'endpoint' }>(
+const isPath = <T extends { readonly kind: 'path' | 'endpoint' }>(
   candidate: Candidate<T>,
 ): candidate is Candidate<Extract<T, { readonly kind: 'path' }>> => candidate.target.kind === 'path'
+
+/** undefined: no document has the path, but an endpoint. */
+export const servingCandidate = <P extends RoutedPath, E extends RoutedEndpoint>(
+  { candidates }: Match<P | E>,
+  scheme: Scheme,
+): Candidate<P> | undefined => {
+  const paths = candidates.filter((candidate) => isPath(candidate)) as readonly Candidate<P>[]
+  return paths.find(({ target }) => target.schemes.includes(scheme)) ?? paths[0]
+}
 
 /** The methods of all documents that share the path; HEAD comes with a document's GET, OPTIONS always. */
 export const allowOf = (match: Match<RoutedPath | RoutedEndpoint>, scheme: Scheme): string => {

@@ -4,16 +4,16 @@
 import { internData } from '../../../base/intern.ts'
 import { type ContextRead, readsOf } from '../../../language/expression/reads.ts'
 import type { CompiledCors } from '../../../language/compile/compiled.ts'
-import type { Scheme } from '../../../language/document.ts'
+import type { ServedEndpoint } from '../../served.ts'
 import { Context } from '../../context.ts'
-import type { Candidate, Match } from '../../../language/router/route.ts'
+import type { Match } from '../../../language/router/route.ts'
 import type { IncomingRequest, Path, Served } from '../incoming-request.ts'
 import { endpointHeaders } from '../builtin/respond.ts'
 import { pickLanguage } from '../../../language/routes/negotiate.ts'
 import { fillRequestView, needsOf } from '../request/view.ts'
 import { corsHeaders, withCors } from './cors.ts'
 import { type HeaderList, prepareHeaders } from './headers.ts'
-import { isPath } from '../../../language/router/select-route.ts'
+import { servingCandidate } from '../../../language/router/select-route.ts'
 
 /** A request whose path some document serves. */
 export interface Found {
@@ -34,12 +34,15 @@ export const pathHeaders = (found: Found): HeaderList => {
 
 /** The `cors` of the same document for the path; undefined: it has none. */
 export const pathCors = ({ incomingRequest, match }: Found): CompiledCors | undefined => {
-  const cors = servingCandidate(match, incomingRequest.scheme)?.target.loadCors()
+  const cors = servingCandidate<Path, ServedEndpoint>(
+    match,
+    incomingRequest.scheme,
+  )?.target.loadCors()
   return cors && internData(cors)
 }
 
 const writtenHeaders = ({ incomingRequest, match }: Found): HeaderList => {
-  const candidate = servingCandidate(match, incomingRequest.scheme)
+  const candidate = servingCandidate<Path, ServedEndpoint>(match, incomingRequest.scheme)
   if (candidate === undefined) return endpointHeaders(incomingRequest.request.headers)
   const { version } = candidate.target
   const template = candidate.target.loadHeaders()
@@ -60,13 +63,4 @@ const writtenHeaders = ({ incomingRequest, match }: Found): HeaderList => {
     candidate,
   })
   return writer.writeWhatIsKnown(context)
-}
-
-/** undefined: no document has the path, but an endpoint. */
-export const servingCandidate = (
-  { candidates }: Match<Served>,
-  scheme: Scheme,
-): Candidate<Path> | undefined => {
-  const paths = candidates.filter(isPath)
-  return paths.find(({ target }) => target.schemes.includes(scheme)) ?? paths[0]
 }

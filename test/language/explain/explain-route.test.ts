@@ -292,6 +292,21 @@ const rows: readonly Row[] = [
 ]
 
 describe('explaining a request', () => {
+  it.each<[string, string, string, RegExp]>([
+    ['that has the method', '/x', 'GET', /may use/],
+    ['that lacks it', '/x', 'PATCH', /GET, HEAD, OPTIONS only/],
+    ['of a method that no path has', '/x', 'BREW', /GET, HEAD, OPTIONS only/],
+    ['without cors', '/y', 'PATCH', /responds with Allow/],
+  ])('answers a preflight by the path %s', (_, path, wanted, text) => {
+    const cors = { origins: ['https://a.test'] }
+    const paths = { '/x': { cors, get: STATIC }, '/y': { get: STATIC } }
+    const versions = { v1: { base_path: '/', paths } }
+    const document = documentOf({ api: { id: 'pages', host: 'pages.acme.com', versions } })
+    const headers = ['Origin: https://a.test', `Access-Control-Request-Method: ${wanted}`]
+    const { verdict } = explain('OPTIONS', `http://pages.acme.com${path}`, headers, [document])
+    expect(verdict.message).toMatch(text)
+  })
+
   it.each(rows)('decides as the gateway does for $of', ({ request, outcome }) => {
     const [method, url, headers] = request
     const { verdict, route } = explain(method, url, headers)
