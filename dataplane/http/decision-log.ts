@@ -18,7 +18,7 @@ import type {
 import { createRateCap, type RateCap } from '../decisions/rate-cap.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { explainMiss } from '../../language/router/explain-miss.ts'
-import { match } from '../../language/router/match.ts'
+import { matchPath } from '../../language/router/find-web-socket.ts'
 import type { RouteTable } from '../../language/router/route-table.ts'
 import { mergeNewest } from '../../web/merge-newest.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
@@ -31,11 +31,11 @@ import {
   type Settlement,
   type TracedOperation,
 } from './incoming-request.ts'
-import type { ServedVersion } from '../served.ts'
+import type { MountedVersion, ServedVersion } from '../served.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 
 export interface DecisionLogOptions {
-  readonly table: () => RouteTable<Served>
+  readonly table: () => RouteTable<Served, MountedVersion>
   /** Monotonic, milliseconds. */
   readonly now: () => number
   /** Unix time, milliseconds. */
@@ -240,11 +240,11 @@ const MOST_CANDIDATES = 4
 /** With the table of now: it is the one that the request was matched against, but for a load in between. */
 const triedBy = (
   { head, scheme }: EndedRequest['incomingRequest'],
-  table: RouteTable<Served>,
+  table: RouteTable<Served, MountedVersion>,
 ): readonly TriedRoute[] => {
   const { authority, target, error } = head
   if (error !== undefined) return []
-  const found = match(table, authority.host, target.path)
+  const found = matchPath(table, authority.host, target.path)
   if (found === 'malformed') return []
   if (found === undefined)
     return explainMiss(table, authority.host, target.path).map((miss) => ({

@@ -7,7 +7,7 @@ import type { CompiledCors } from '../../language/compile/compiled.ts'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { findVersion, type FoundVersion } from '../../language/router/find-version.ts'
-import { match } from '../../language/router/match.ts'
+import { matchPath } from '../../language/router/find-web-socket.ts'
 import type { DispatchOptions, IncomingRequest, Path } from './incoming-request.ts'
 import { type Matched, MatchedRequest } from './matched-request.ts'
 import { writeWhole } from './response/write-response.ts'
@@ -145,7 +145,7 @@ const route = (
 /** @throws GatewayError */
 const find = (options: DispatchOptions, incomingRequest: IncomingRequest): Found => {
   const { authority, target } = incomingRequest.head
-  const found = match(options.table(), authority.host, target.path)
+  const found = matchPath(options.table(), authority.host, target.path)
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path has an invalid percent-encoding')
   if (found === undefined) throw unmatchedError(options, incomingRequest)

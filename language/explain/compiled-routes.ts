@@ -68,7 +68,6 @@ const webSocketsOf = (
   { basePath, security, schemes }: CompiledVersion,
   version: ExplainedVersion,
 ): readonly Route<ExplainedWebSocket>[] => {
-  if (security === undefined) return []
   const { template, patterns } = webSocketPath(basePath)
   return [{ patterns, target: { version, template, security, schemes } }]
 }

@@ -7,10 +7,10 @@ import type { Method, Scheme } from '../document.ts'
 import { explainHosts, type Miss, type Tried } from '../router/explain-miss.ts'
 import {
   findWebSocket,
+  matchPath,
   type OpenWebSocket,
   type RoutedWebSocket,
 } from '../router/find-web-socket.ts'
-import { match } from '../router/match.ts'
 import type { Match } from '../router/route.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import {
@@ -100,7 +100,7 @@ const findRoute = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   const place = { host, path: target.path, scheme }
   const webSocket = findWebSocket(routes.table, place, routes.hasRouter)
   if (webSocket !== undefined && asksForWebSocket(request)) return relayed(request, webSocket)
-  const matched = match(routes.table, host, target.path)
+  const matched = matchPath(routes.table, host, target.path)
   if (matched === 'malformed')
     return rejected([], [], {
       status: 400,
@@ -112,6 +112,8 @@ const findRoute = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   if (matched !== undefined) return select(request, matched, tried)
   if (webSocket !== undefined)
     return { ...rejected(tried, [], UPGRADE), route: webSocketRoute(webSocket) }
+  if (tried.some(({ outcome }) => outcome === 'matched'))
+    return rejected(tried, [], { message: RESERVED, ...NOT_FOUND })
   const miss = routes.isAwaitingOperator === true ? NOT_READY : NOT_FOUND
   return rejected(tried, [], { message: missMessage(tried), ...miss })
 }
@@ -129,6 +131,9 @@ const UPGRADE = {
   step: 'upgrade',
   message: 'This path accepts only WebSocket connections: send Upgrade: websocket',
 } as const
+
+const RESERVED =
+  'The version has wamp_websocket: false, and its /ws stays reserved: none of its paths serves it'
 
 const missMessage = (tried: readonly TriedHost[]): string =>
   tried.length === 0

@@ -1,9 +1,10 @@
 // Finds the version that a host and a path with `/ws` name and whose realm has a router for it: the first in order of
-// precedence, skipping those without a router.
+// precedence, skipping those without a router. It keeps `/ws` of versions that close it from their other paths.
 
 import type { CompiledSecurity } from '../compile/security.ts'
 import type { Scheme, ServedScheme } from '../document.ts'
-import { matchWebSocket } from './match.ts'
+import { match, matchWebSocket } from './match.ts'
+import type { Match } from './route.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** `/ws` of a version, as far as finding it needs it. */
@@ -30,6 +31,35 @@ export const findWebSocket = <W extends RoutedWebSocket>(
     .filter(({ version }) => hasRouter(version.realmUri))
   return able.find(({ schemes }) => schemes.includes(scheme)) ?? able[0]
 }
+
+interface OfVersion {
+  readonly version: { readonly apiId: string; readonly name: string }
+}
+
+/** As `match`; `/ws` of a version that closes it stays reserved: no catch-all or binding of that version serves it (§2.2). */
+export const matchPath = <T extends OfVersion>(
+  table: RouteTable<T, OfVersion & Pick<RoutedWebSocket, 'security'>>,
+  host: string,
+  path: string,
+): Match<T> | 'malformed' | undefined => {
+  const found = match(table, host, path)
+  if (found === undefined || found === 'malformed' || !mayBeWebSocket(path)) return found
+  const reserved = matchWebSocket(table, host, path)
+  if (reserved === undefined || reserved === 'malformed') return found
+  const closed = new Set(
+    reserved.candidates
+      .filter(({ target }) => target.security === undefined)
+      .map(({ target }) => nameOf(target)),
+  )
+  const candidates = found.candidates.filter(({ target }) => !closed.has(nameOf(target)))
+  return candidates.length === 0 ? undefined : { ...found, candidates }
+}
+
+/** Most paths are not, and are looked up once. */
+const mayBeWebSocket = (path: string): boolean =>
+  path.endsWith('/ws') || path.endsWith('/ws/') || path.includes('%')
+
+const nameOf = ({ version }: OfVersion): string => JSON.stringify([version.apiId, version.name])
 
 const isOpen = <W extends RoutedWebSocket>(target: W): target is OpenWebSocket<W> =>
   target.security !== undefined

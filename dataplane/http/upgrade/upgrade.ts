@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { ServerHandlers } from '../../listen/http-server.ts'
-import { match } from '../../../language/router/match.ts'
+import { matchPath } from '../../../language/router/find-web-socket.ts'
 import { selectRoute } from '../../../language/router/select-route.ts'
 import type { OperationSlot, ServedEndpoint, ServedWebSocket } from '../../served.ts'
 import { placeOfClient } from '../client-place.ts'
@@ -123,7 +123,7 @@ const isForwarded = (
   { authority, target }: RequestHead,
   scheme: Scheme,
 ): boolean => {
-  const matched = match(table, authority.host, target.path)
+  const matched = matchPath(table, authority.host, target.path)
   if (matched === undefined || matched === 'malformed') return false
   const selection = selectRoute<OperationSlot<PreparedOperation>, Path, ServedEndpoint>(
     matched,

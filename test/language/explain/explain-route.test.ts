@@ -62,6 +62,17 @@ const USERS = documentOf({
     },
   },
 })
+const CLOSED = documentOf({
+  api: {
+    id: 'closed',
+    host: 'closed.acme.com',
+    versions: {
+      v1: { base_path: '/[v1]', wamp_websocket: false, paths: { '/[...]': { get: STATIC } } },
+      v2: { base_path: '/v2', wamp_websocket: false, paths: { '/:id': { get: STATIC } } },
+      v3: { base_path: '/', wamp_websocket: false, paths: { '/v2/ws': { post: STATIC } } },
+    },
+  },
+})
 const WILD = documentOf({
   api: {
     id: 'wild',
@@ -292,6 +303,23 @@ const rows: readonly Row[] = [
 ]
 
 describe('explaining a request', () => {
+  const RESERVED = /wamp_websocket: false/
+  const SERVED = /action static responds/
+  it.each([
+    ['GET', '/ws', RESERVED],
+    ['GET', '/v1/ws', RESERVED],
+    ['GET', '/v1/ws/', RESERVED],
+    ['GET', '/v1/%77s', RESERVED],
+    ['GET', '/v1/ws/x', SERVED],
+    ['GET', '/v1/was', SERVED],
+    ['GET', '/v2/was', SERVED],
+    ['GET', '/v2/ws', /it serves OPTIONS, POST/],
+    ['POST', '/v2/ws', SERVED],
+  ])('keeps /ws of a version that closes it from its other paths: %s %s', (method, path, text) => {
+    const { verdict } = explain(method, `http://closed.acme.com${path}`, [], [CLOSED])
+    expect(verdict.message).toMatch(text)
+  })
+
   it.each<[string, string, string, RegExp]>([
     ['that has the method', '/x', 'GET', /may use/],
     ['that lacks it', '/x', 'PATCH', /GET, HEAD, OPTIONS only/],
