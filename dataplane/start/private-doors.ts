@@ -15,6 +15,7 @@ import { parserOn, queuedBytesOf, responseOn, socketUnder } from '../connections
 import { overridePeer } from '../connections/peer-address.ts'
 import { PRESETS_HEADS } from '../http/response/raw-head.ts'
 import { StartError } from '../start-error.ts'
+import { tcpHandleUnder } from '../upstream/http1/tls-end.ts'
 
 export interface PrivateDoor {
   readonly name: string
@@ -63,6 +64,15 @@ export const PRIVATE_DOORS: readonly PrivateDoor[] = [
       const socket = new Socket()
       overridePeer(socket, { address: '192.0.2.1', port: 7 })
       return socket.remoteAddress === '192.0.2.1' && socket.remotePort === 7
+    },
+  },
+  {
+    name: 'TLSSocket._handle._parent with readStart and readStop',
+    isVital: false,
+    missing: 'responses of https upstreams that end with their connection count as cut off',
+    isThere: (): boolean => {
+      const handle = tcpHandleUnder(new TLSSocket(new Socket()))
+      return typeof handle?.readStart === 'function' && typeof handle.readStop === 'function'
     },
   },
   {

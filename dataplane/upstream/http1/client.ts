@@ -11,6 +11,7 @@ import { Exchange, type ResponseHandler } from './exchange.ts'
 import { OwnBuffers, READ_BYTES, ReadBuffer } from './read-buffer.ts'
 import type { ClientRequest } from './request-writer.ts'
 import { ResponseParser, type Step } from './response-parser.ts'
+import { watchTlsEnd } from './tls-end.ts'
 
 /**
  * Opens the socket of a connection, as the pool decides. `reading` is for the socket that comes of it; without one it emits
@@ -93,6 +94,8 @@ export class Http1Client implements Timed, Deferred {
   #held: Buffer | undefined
   /** The upstream has closed its side while bytes of it are held. */
   #hasEnded = false
+  /** TLS has ended without the upstream: what a body without a length still had is unknown. */
+  #isCutOff = false
 
   constructor(options: ClientOptions, tools: ClientTools) {
     this.#options = options
@@ -190,6 +193,10 @@ export class Http1Client implements Timed, Deferred {
     this.#isPaused = false
     this.#isStopped = false
     this.#hasEnded = false
+    this.#isCutOff = false
+    watchTlsEnd(socket, () => {
+      if (socket === this.#socket) this.#isCutOff = true
+    })
     if (this.#isForWebSocket) socket.on('data', this.#onChunk)
     socket
       .on('error', (error) => {
@@ -368,15 +375,10 @@ export class Http1Client implements Timed, Deferred {
   #onPeerEnd(): void {
     const exchange = this.#exchange
     if (this.#isPaused) this.#hasEnded = true
-    else if (exchange?.isSent === true && this.#parser.finish()) this.#complete(exchange)
+    else if (exchange?.isSent === true && this.#parser.finish(!this.#isCutOff))
+      this.#complete(exchange)
     else if (this.#socket !== undefined)
-      this.#onLost(
-        this.#socket,
-        new PeerError(
-          'closed',
-          'the upstream closed the connection before its response was complete',
-        ),
-      )
+      this.#onLost(this.#socket, new PeerError('closed', this.#isCutOff ? CUT_OFF : INCOMPLETE))
   }
 
   #onLost(socket: Socket, error: Error): void {
@@ -406,6 +408,10 @@ export class Http1Client implements Timed, Deferred {
     this.#options.onDisconnected()
   }
 }
+
+const INCOMPLETE = 'the upstream closed the connection before its response was complete'
+const CUT_OFF =
+  'the TLS connection of the upstream ended without close_notify, so its response may be cut off: it ought to send a length or chunks'
 
 const malformed = ({ problem = 'an invalid chunk' }: ResponseParser): PeerError =>
   new PeerError('malformed', `the response is not valid HTTP/1.1: ${problem}`)

@@ -157,9 +157,14 @@ export class ResponseParser {
     }
   }
 
-  /** The peer has closed the connection. @returns true: that completes the response */
-  finish(): boolean {
-    const isUntilClose = this.#phase === 'body' && this.#bodyPhase === 'body until close'
+  /**
+   * The connection has ended.
+   * @param isByPeer false: anybody on the way may have ended it
+   * @returns true: that completes the response
+   */
+  finish(isByPeer: boolean): boolean {
+    const isUntilClose =
+      isByPeer && this.#phase === 'body' && this.#bodyPhase === 'body until close'
     const isComplete = isUntilClose || this.#phase === 'complete'
     this.#phase = 'faulty'
     return isComplete

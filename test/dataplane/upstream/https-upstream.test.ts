@@ -206,16 +206,103 @@ describe('https upstreams', () => {
     ['in a chunk', 'Transfer-Encoding: chunked\r\n\r\n9\r\nhello', 'reset'],
     ['before the last chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n', 'reset'],
     ['in a head', 'Content-Length: 9\r\n', 'reset'],
-    // Node does not tell whether close_notify has come.
-    ['in a body that the connection ends', '\r\nhello', undefined],
+    ['in a body that the connection ends', '\r\nhello', 'reset'],
   ])('that are cut off %s, without close_notify', async (_, text, code) => {
     const origin = await serving({}, (socket, under) => {
       socket.write(`HTTP/1.1 200 OK\r\n${text}`, () => under.end())
     })
     const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
     const heard = await ask(upstream, { origin }).done
-    expect([heard.error?.code, heard.ended]).toEqual([code, code === undefined])
+    expect([heard.error?.code, heard.ended]).toEqual([code, false])
     await upstream.close()
+  })
+
+  /** The head of a record of data whose rest never comes. */
+  const HALF_A_RECORD = Buffer.from([0x17, 3, 3, 0, 64, 1, 2, 3])
+  /** close_notify, as somebody without the keys can write it. */
+  const FORGED_END = Buffer.from([0x15, 3, 3, 0, 2, 1, 0])
+  const HELD_BYTES = 100_000
+
+  describe.each(['TLSv1.2', 'TLSv1.3'] as const)('with %s', (version) => {
+    describe.each([
+      ['is read at once', false],
+      ['waits for a slow client', true],
+    ])('a body without a length that %s', (_, isSlow) => {
+      it.each<[string, boolean, (socket: TLSSocket, under: Socket) => void]>([
+        ['is complete with close_notify', true, (socket) => socket.end()],
+        [
+          'is complete with close_notify, of which the end of TCP never comes',
+          true,
+          (socket, under) => {
+            under.end = () => under
+            socket.end()
+          },
+        ],
+        ['is cut off by the end of TCP', false, (_socket, under) => under.end()],
+        [
+          'is cut off by half a record and the end of TCP',
+          false,
+          (_socket, under) => under.end(HALF_A_RECORD),
+        ],
+        [
+          'is cut off by a close_notify of somebody else',
+          false,
+          (_socket, under) => under.end(FORGED_END),
+        ],
+        ['is cut off by a reset', false, (_socket, under) => under.resetAndDestroy()],
+      ])('%s', async (_title, isComplete, end) => {
+        const options = { minVersion: version, maxVersion: version }
+        const body = 'x'.repeat(isSlow ? HELD_BYTES : 5)
+        const origin = await serving(options, (socket, under) => {
+          socket.write(`HTTP/1.1 200 OK\r\n\r\n${body}`, () => {
+            end(socket, under)
+          })
+        })
+        const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
+        closers.push(() => upstream.close())
+        let bytes = 0
+        const ended = await new Promise<string>((settle) => {
+          const request = { origin, path: '/', method: 'GET', headers: [], body: null } as const
+          const call = upstream.send(
+            { ...request, connectTimeoutMs: 10_000, timeoutMs: 10_000 },
+            {
+              onHead: () => undefined,
+              onData: (chunk) => {
+                bytes += chunk.length
+                if (isSlow) {
+                  setImmediate(() => {
+                    call.resume()
+                  })
+                }
+                return !isSlow
+              },
+              onEnd: () => {
+                settle('complete')
+              },
+              onError: ({ code }) => {
+                settle(code)
+              },
+            },
+          )
+        })
+        // A reset takes along what was not read yet.
+        const read = isComplete ? bytes : undefined
+        expect([ended, read]).toEqual(isComplete ? ['complete', body.length] : ['reset', undefined])
+      })
+    })
+
+    it.each([
+      ['a length', 'Content-Length: 5\r\n\r\nhello'],
+      ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
+    ])('a body with %s is complete whatever ends the connection', async (_, text) => {
+      const options = { minVersion: version, maxVersion: version }
+      const origin = await serving(options, (socket, under) => {
+        socket.write(`HTTP/1.1 200 OK\r\n${text}`, () => under.end())
+      })
+      const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
+      closers.push(() => upstream.close())
+      expect(await ask(upstream, { origin }).done).toMatchObject({ body: 'hello', ended: true })
+    })
   })
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)('are served over %s', async (version) => {

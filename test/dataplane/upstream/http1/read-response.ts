@@ -79,7 +79,7 @@ class Reader {
     if (this.#parser.problem !== undefined) return 'fault'
     if (this.#isComplete) return this.#hasLeftover ? 'leftover' : 'complete'
     if (!closes) return 'waiting'
-    return this.#parser.finish() ? 'complete' : 'cut'
+    return this.#parser.finish(true) ? 'complete' : 'cut'
   }
 }
 
