@@ -226,7 +226,7 @@ const serveFixed = (
 }
 
 /** How a path words that it has no operation for the request. */
-const wordingOfPath = (found: Found, headers: HeaderList): UnmatchedWording => {
+const wordingOfPath = (found: Found, headers: HeaderList, hasCors: boolean): UnmatchedWording => {
   const { incomingRequest, match: matched } = found
   const candidate = servingCandidate<Path, ServedEndpoint>(matched, incomingRequest.scheme)
   if (candidate === undefined) return { headers }
@@ -239,7 +239,7 @@ const wordingOfPath = (found: Found, headers: HeaderList): UnmatchedWording => {
     match: matched,
     candidate,
     headers,
-    hasCors: pathCors(found) !== undefined,
+    hasCors,
   }
 }
 
@@ -305,12 +305,14 @@ const serveUnserved = (
     lacked === 'scheme' && preflightOf(request) !== undefined && hasRedirect(matched)
       ? 'OPTIONS'
       : lacked
+  const cors = pathCors(found)
+  const headers = (): HeaderList => pathHeaders(found, cors)
   const unserved: UnservedRequest = {
     lacks,
     schemes: schemesOf(matched),
     allow: allowOf(matched, lacks === 'OPTIONS' && hasRedirect(matched) ? 'https' : scheme),
-    redirect: () => redirectToHttps(found, () => pathHeaders(found), options.baseUrl),
-    headers: () => pathHeaders(found),
+    redirect: () => redirectToHttps(found, headers, options.baseUrl),
+    headers,
     preflight,
   }
   const stepRequest: StepRequest = {
@@ -326,7 +328,12 @@ const serveUnserved = (
     authenticate: () => new TypeError('A path without an operation authenticates no caller'),
   }
   const refuse = (error: unknown): void => {
-    refuseUnmatched(options, incomingRequest, error, wordingOfPath(found, unserved.headers()))
+    refuseUnmatched(
+      options,
+      incomingRequest,
+      error,
+      wordingOfPath(found, headers(), cors !== undefined),
+    )
   }
   takeSteps(stepsOfPath(unserved), stepRequest, unserved, {
     proceed: () => {

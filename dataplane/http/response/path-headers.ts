@@ -24,9 +24,9 @@ export interface Found {
 /**
  * The headers of the oldest document that serves the scheme, otherwise of the oldest; endpoints come last. What
  * cannot be evaluated is left out.
+ * @param cors the path's
  */
-export const pathHeaders = (found: Found): HeaderList => {
-  const cors = pathCors(found)
+export const pathHeaders = (found: Found, cors: CompiledCors | undefined): HeaderList => {
   const headers = writtenHeaders(found)
   const { origin } = found.incomingRequest.request.headers
   return cors === undefined ? headers : withCors(headers, corsHeaders(cors, origin))
