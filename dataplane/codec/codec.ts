@@ -91,7 +91,10 @@ const decodeTyped = (contentType: string, bytes: Buffer): string => {
   throw new GatewayError(
     'svc.error.unsupported_media_type',
     'The body is not in the charset of its Content-Type',
-    { description: 'Send it as UTF-8, or name its charset.' },
+    {
+      description:
+        'Send it as UTF-8, or name its charset by a label of the WHATWG Encoding Standard, such as iso-8859-1.',
+    },
   )
 }
 

@@ -188,7 +188,7 @@ export const checkBody = (
       check,
       415,
       'svc.error.unsupported_media_type',
-      `${what}. ${describeAccepted(taken).replace(/\.$/, '')}`,
+      `${what}. ${describeAccepted(contentType, taken).replace(/\.$/, '')}`,
     )
   }
   const length = Number(request.headers.get('content-length')?.[0] ?? 0)

@@ -148,8 +148,11 @@ export interface TakenTypes {
   readonly isForgeable: boolean
 }
 
-/** For people whose body is refused. */
-export const describeAccepted = ({ accepts, isForgeable }: TakenTypes): string => {
+/** For people whose body of this type is refused. */
+export const describeAccepted = (contentType: string | undefined, taken: TakenTypes): string => {
+  const { accepts, isForgeable } = taken
+  if (isAcceptedType(contentType, taken))
+    return 'This operation reads the type in UTF-8 alone: send it so, with charset=utf-8 or none.'
   const types = accepts.join(', ')
   return isForgeable && types.includes('*/*')
     ? `This operation accepts ${types}, but forms, multipart/form-data and text/plain only where its document names them in accepts: pages of other sites can send these, and browsers add its credentials by themselves.`

@@ -236,7 +236,7 @@ const BODY_TYPE = ofBody(
       isUntyped(contentType)
         ? 'The body has no Content-Type'
         : 'Bodies of this Content-Type are not accepted here',
-      { description: describeAccepted(typesOf(shape)) },
+      { description: describeAccepted(contentType, typesOf(shape)) },
     )
   },
 )

@@ -119,6 +119,14 @@ describe('the charset of a body that is read', () => {
     const body = type.includes('json') ? json : Buffer.from('a=1')
     expect((await post(body, { 'content-type': type })).status).toBe(status)
   })
+
+  it.each([
+    ['application/json; charset=iso-8859-1', 'reads the type in UTF-8 alone'],
+    ['text/csv; charset=utf-8', 'This operation accepts application/json'],
+  ])('is refused as %s with what is accepted', async (type, accepted) => {
+    await load(answers('{{request.body}}'))
+    expect((await post(json, { 'content-type': type })).text).toContain(accepted)
+  })
 })
 
 describe('the charset of what the gateway writes', () => {
