@@ -2,32 +2,44 @@
 // already, and never reads the body.
 
 import type { IncomingMessage } from 'node:http'
-import { authSchemesOf } from '../../language/compile/security.ts'
+import { authSchemesOf, type SchemeName } from '../../language/compile/security.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { clientAddress, isAddressRead } from '../client-address.ts'
+import type { GatewayErrorCode, GatewayErrorReason } from '../gateway-error.ts'
 import type {
   Authenticate,
   Caller,
   AuthenticateResult,
 } from '../security/schemes/authentication.ts'
 import { unauthorized } from '../security/schemes/challenge.ts'
-import type {
-  CountedAuthentication,
-  CountedScheme,
-  DispatchOptions,
-  IncomingRequest,
-} from './incoming-request.ts'
+import type { IncomingRequest } from './incoming-request.ts'
 import { clearingTicket } from './clearing-ticket.ts'
 import { toGatewayError } from './errors.ts'
 import type { Guard } from './operation-shape.ts'
 import { asError } from '../../base/thrown.ts'
 import type { CheckResult } from './steps/request-step.ts'
 
+export interface AuthenticationOptions {
+  /** Authenticates requests. If left out, all but anonymous operations reject every request. */
+  readonly authenticate?: Authenticate
+  /** The current record of a realm. If left out, no browser is redirected to a login. */
+  readonly realm?: (uri: string) => RealmRecord | undefined
+  /** Called for every request that had to be authenticated. */
+  readonly onAuthentication?: (scheme: CountedScheme, result: CountedAuthentication) => void
+}
+
+/** `none`: of a caller who needs no credentials. */
+export type CountedScheme = SchemeName | 'none' | 'several'
+
+/** `identity`, `anonymous`, or why a request was rejected. */
+export type CountedAuthentication = 'identity' | 'anonymous' | GatewayErrorReason | GatewayErrorCode
+
 /**
  * Keeps the identity of the caller, or gives the error that refuses the request. Calls `onAuthentication` with every result,
  * but not for a client that has disconnected meanwhile.
  */
 export const authenticateRequest = (
-  options: DispatchOptions,
+  options: AuthenticationOptions,
   incomingRequest: Omit<IncomingRequest, 'response'>,
   { guard, realmUri }: { readonly guard: Guard; readonly realmUri: string },
 ): CheckResult | Promise<CheckResult> => {

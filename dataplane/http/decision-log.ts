@@ -23,14 +23,9 @@ import type { RouteTable } from '../../language/router/route-table.ts'
 import { mergeNewest } from '../../web/merge-newest.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import { writeHostPattern, writePathPattern } from '../../language/router/write-pattern.ts'
-import {
-  CLIENT_WENT_AWAY,
-  type DecisionRecorder,
-  type EndedRequest,
-  type Served,
-  type Settlement,
-  type TracedOperation,
-} from './incoming-request.ts'
+import { CLIENT_WENT_AWAY, type Settlement, type TracedOperation } from './settlement.ts'
+import type { DecisionRecorder, EndedRequest } from './report.ts'
+import type { Served } from './prepared-operation.ts'
 import type { MountedVersion, ServedVersion } from '../served.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 

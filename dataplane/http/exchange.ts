@@ -27,16 +27,13 @@ import { EventOutput } from './sse/writer.ts'
 import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
-import { planEvents, planStream, renderFailure, renderSuccess } from './response/render-result.ts'
+import { planEvents, planStream, renderFailure, renderSuccess } from './render-result.ts'
 import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'
 import type { GatewayError } from '../gateway-error.ts'
 import type { RenderedResponse } from './response/plan.ts'
-import {
-  CLIENT_WENT_AWAY,
-  type IncomingRequest,
-  type OnUnexpected,
-  type Settlement,
-} from './incoming-request.ts'
+import { CLIENT_WENT_AWAY, type Settlement } from './settlement.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import type { OnUnexpected } from './report.ts'
 import { holdBacklog } from './response/backlog.ts'
 import { createByteSink } from './response/upstream-body.ts'
 import type { Envelope } from './response/own-headers.ts'
@@ -65,7 +62,7 @@ export interface ExchangeObserver {
   /** The registry of open event streams. */
   readonly streams: EventStreams
   readonly memory: MemoryBudget
-  /** Of `DispatchOptions`. */
+  /** Whether memory or connections are short; if left out, never. */
   readonly isScarce: IsScarce | undefined
   readonly turns: Turns
 }

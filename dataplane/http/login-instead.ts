@@ -6,14 +6,14 @@ import { GatewayError } from '../gateway-error.ts'
 import { decideLogin, type LoginDecision } from '../oidc/login-redirect.ts'
 import { withinNetworks } from '../security/schemes/networks.ts'
 import { schemesOfRequest } from '../security/schemes/request-schemes.ts'
-import { callerOf } from './authenticate-request.ts'
-import type { DispatchOptions, IncomingRequest } from './incoming-request.ts'
+import { type AuthenticationOptions, callerOf } from './authenticate-request.ts'
+import type { IncomingRequest } from './incoming-request.ts'
 import type { Matched } from './matched-request.ts'
 import type { Guard } from './operation-shape.ts'
 
 /** @returns the error itself where there is nothing to add: any other code, any other client */
 export const loginInstead = (
-  { realm }: Pick<DispatchOptions, 'realm'>,
+  { realm }: Pick<AuthenticationOptions, 'realm'>,
   { incomingRequest, operation }: Pick<Matched, 'incomingRequest' | 'operation'>,
   error: Error,
 ): Error => {

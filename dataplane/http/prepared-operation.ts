@@ -15,7 +15,7 @@ import type { RequestRow } from '../../telemetry/request-row.ts'
 import { actionResponse } from '../../language/compile/action.ts'
 import { type ActionResponse, NO_BODY } from '../../language/compile/action-response.ts'
 import type { Perform } from '../actions/performer.ts'
-import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
+import type { OperationSlot, ServedPath, ServedTarget, ServedVersion } from '../served.ts'
 import type { Guard, OperationShape } from './operation-shape.ts'
 import { httpSteps, type PreparedShape } from './steps/request-steps.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
@@ -29,15 +29,17 @@ import {
 } from './response/plan.ts'
 import { headCacheOf, type WholeResponse } from './response/write-response.ts'
 
-export type CreatePerformer = (
-  operation: CompiledOperation,
-  path: ServedPath<PreparedOperation>,
-) => Perform
+export type CreatePerformer = (operation: CompiledOperation, path: Path) => Perform
 
 export interface Preparation {
   readonly createPerformer: CreatePerformer
   readonly rowFor: (version: ServedVersion, template: string, method: Method) => RequestRow
 }
+
+/** The targets of the route table that dispatch serves from. */
+export type Served = ServedTarget<PreparedOperation>
+
+export type Path = ServedPath<PreparedOperation>
 
 export const prepareOperation = (
   slot: OperationSlot<PreparedOperation>,
@@ -77,7 +79,7 @@ export class PreparedOperation implements TemplateSource {
     return this.shape.action
   }
 
-  get path(): ServedPath<PreparedOperation> {
+  get path(): Path {
     return this.#slot.path
   }
 

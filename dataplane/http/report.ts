@@ -1,25 +1,77 @@
 // Records finished requests in metrics, the access log and the log of decisions, and responds to requests that no document serves.
 
+import type { IncomingMessage } from 'node:http'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { failureOfExpression, type RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
 import { countedRefusal, renderGatewayError, toGatewayError } from './errors.ts'
-import type { FailedRequest } from './failure-report.ts'
-import type { GatewayError } from '../gateway-error.ts'
-import type {
-  IncomingRequest,
-  DispatchOptions,
-  Settlement,
-  TracedOperation,
-} from './incoming-request.ts'
+import type { FailedRequest, ReportFailure } from './failure-report.ts'
+import type { GatewayError, GatewayErrorCode } from '../gateway-error.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import type { Settlement, TracedOperation } from './settlement.ts'
 import { renderRefusal, type Wording } from './refusal.ts'
+import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
+import type { ServedVersion } from '../served.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import { writeResponse } from './response/write-response.ts'
 
+export interface ReportOptions {
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  /** Unix time, milliseconds. */
+  readonly wallClock: () => number
+  readonly accessLog: AccessLog | undefined
+  /** Called with the result of each request, if requests are traced. */
+  readonly traces?: SettledTraces | undefined
+  /** Records how requests were decided; if left out, nothing is. */
+  readonly decisions?: DecisionRecorder
+  /** Requests in progress; dispatch counts it up, and it is counted down here. */
+  readonly inFlight: { count: number }
+  readonly onRefused: (code: GatewayErrorCode) => void
+  /** The row for requests that no document serves. */
+  readonly unmatched: RequestRow
+  readonly onUnexpected: OnUnexpected
+  /** Called for every request with a reason why it failed; if left out, nothing is reported. */
+  readonly onFailure?: ReportFailure
+}
+
+/** Called for an unexpected error, with the id of its request. */
+export type OnUnexpected = (error: unknown, requestId: string, request: IncomingMessage) => void
+
+/** The part of tracing that is called when a request ends. */
+export interface SettledTraces {
+  /** Ends the span; that of an upgraded connection ends with the connection. */
+  settled(
+    incomingRequest: Omit<IncomingRequest, 'response'>,
+    settlement: Settlement,
+    operation?: TracedOperation,
+  ): void
+  traceIdOf(request: IncomingMessage): string | undefined
+}
+
+/** The part of the log of decisions that is called when a request ends. */
+export interface DecisionRecorder {
+  /**
+   * Whether a request that ended so is recorded. It counts, so call it once for each request.
+   * @param version undefined where none served the request
+   */
+  keeps(settlement: Settlement, version: Pick<ServedVersion, 'apiId'> | undefined): boolean
+  record(request: EndedRequest): void
+}
+
+/** A request whose decision is recorded. */
+export interface EndedRequest {
+  readonly incomingRequest: Omit<IncomingRequest, 'response'>
+  readonly settlement: Settlement
+  readonly seconds: number
+  /** undefined: no document served it. */
+  readonly operation?: TracedOperation | undefined
+}
+
 /** Rejects a request before any operation was found. */
 export const refuseUnmatched = (
-  options: DispatchOptions,
+  options: ReportOptions,
   incomingRequest: IncomingRequest,
   error: unknown,
   wording: UnmatchedWording,
@@ -48,7 +100,7 @@ export interface PlacedWording extends Wording {
 }
 
 const renderWorded = (
-  { onFailure, onUnexpected }: DispatchOptions,
+  { onFailure, onUnexpected }: ReportOptions,
   error: GatewayError,
   incomingRequest: IncomingRequest,
   wording: PlacedWording,
@@ -72,7 +124,7 @@ const renderWorded = (
 }
 
 export const writeUnmatched = (
-  options: DispatchOptions,
+  options: ReportOptions,
   incomingRequest: IncomingRequest,
   rendered: RenderedResponse,
   error?: GatewayError,
@@ -108,7 +160,7 @@ export interface ReportedOperation extends TracedOperation {
 
 /** Records a request whose operation has responded, or whose client has disconnected. */
 export const report = (
-  options: DispatchOptions,
+  options: ReportOptions,
   incomingRequest: Omit<IncomingRequest, 'response'>,
   operation: ReportedOperation,
   settlement: Settlement,
@@ -161,7 +213,7 @@ interface LoggedRequest {
 }
 
 const log = (
-  { accessLog, wallClock, traces }: DispatchOptions,
+  { accessLog, wallClock, traces }: ReportOptions,
   { id, client, head, request }: Omit<IncomingRequest, 'response'>,
   { status, seconds, bytes, api, version, code, why }: LoggedRequest,
 ): void => {

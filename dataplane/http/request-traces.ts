@@ -9,13 +9,9 @@ import type { Authority } from '../../language/routes/authority.ts'
 import { clientAddress } from '../client-address.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
 import type { RequestSpans } from '../request-spans.ts'
-import {
-  CLIENT_WENT_AWAY,
-  type IncomingRequest,
-  type SettledTraces,
-  type Settlement,
-  type TracedOperation,
-} from './incoming-request.ts'
+import { CLIENT_WENT_AWAY, type Settlement, type TracedOperation } from './settlement.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import type { SettledTraces } from './report.ts'
 import type { ReadClient } from './request/forwarded.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 

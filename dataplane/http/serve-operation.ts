@@ -2,14 +2,14 @@
 // turns its error into a response.
 
 import { decodeInPieces } from '../codec/codec.ts'
-import type { Served } from './incoming-request.ts'
+import type { Served } from './prepared-operation.ts'
 import type { MatchedRequest } from './matched-request.ts'
 import { readBody } from './request/body.ts'
 import { inflateRequest, readableCodings } from './request/content-coding.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
 import { writtenType } from '../../language/routes/negotiate.ts'
 import { decodesBody } from './steps/request-steps.ts'
-import { renderResult } from './response/render-result.ts'
+import { renderResult } from './render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
 import { prepareWhole } from './response/write-response.ts'

@@ -6,15 +6,11 @@ import { loadOnce } from '../../../base/single-flight.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedEndpoint } from '../../served.ts'
-import type {
-  IncomingRequest,
-  DispatchOptions,
-  EndpointHandler,
-  BuiltinRequest,
-  RoutedBuiltinRequest,
-} from '../incoming-request.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+import type { DispatchOptions } from '../dispatch-options.ts'
+import type { EndpointHandler, BuiltinRequest, RoutedBuiltinRequest } from './builtin-request.ts'
 import { refuseUnmatched } from '../report.ts'
-import type { Found } from '../response/path-headers.ts'
+import type { Found } from '../path-headers.ts'
 import { allowOf, toMethod } from '../../../language/router/select-route.ts'
 import type { RequestRow } from '../../../telemetry/request-row.ts'
 import type { Rooms } from './handlers.ts'

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { STATUS_CODES } from '../../../language/compile/status-codes.ts'
 import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedVersion } from '../../served.ts'
-import type { BuiltinRequest } from '../incoming-request.ts'
+import type { BuiltinRequest } from './builtin-request.ts'
 import { respond } from './respond.ts'
 
 /** Stands for the gateway itself, as no document has these keys. */

@@ -5,7 +5,7 @@ import cookieParser from 'cookie-parser'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { EndpointName } from '../../../language/compile/endpoint-routes.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import type { RoutedBuiltinRequest } from '../incoming-request.ts'
+import type { RoutedBuiltinRequest } from './builtin-request.ts'
 import { type EndpointTask, oauthTask, oidcTask, type Routed, type Rooms } from './handlers.ts'
 import { refuse, respond } from './respond.ts'
 

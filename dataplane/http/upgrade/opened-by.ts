@@ -5,8 +5,8 @@ import { GatewayError } from '../../gateway-error.ts'
 import type { Identity } from '../../security/schemes/authentication.ts'
 import { SCHEMES } from '../../security/schemes/scheme-table.ts'
 import type { RelayEnd } from '../../wamp/relay/relays.ts'
-import { callerOf } from '../authenticate-request.ts'
-import type { DispatchOptions, IncomingRequest } from '../incoming-request.ts'
+import { type AuthenticationOptions, callerOf } from '../authenticate-request.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import type { Guard } from '../operation-shape.ts'
 
 export interface OpenedBy {
@@ -22,7 +22,7 @@ const POLICY_VIOLATION = 1008
 
 /** @returns what is asked at intervals for as long as the connection is open; undefined: it goes on */
 export const whyOver = (
-  dispatch: Pick<DispatchOptions, 'authenticate'>,
+  dispatch: Pick<AuthenticationOptions, 'authenticate'>,
   incomingRequest: Omit<IncomingRequest, 'response'>,
   { version, guard, isServed }: OpenedBy,
 ): (() => RelayEnd | undefined) => {
@@ -54,7 +54,7 @@ interface OpenedByCredentials {
  * it is known on the connection and takes a lookup.
  */
 const endOfCredentials = (
-  authenticate: NonNullable<DispatchOptions['authenticate']>,
+  authenticate: NonNullable<AuthenticationOptions['authenticate']>,
   incomingRequest: Omit<IncomingRequest, 'response'>,
   { guard, version, scheme }: OpenedByCredentials,
 ): (() => boolean) => {

@@ -3,17 +3,14 @@
 
 import type { IncomingMessage } from 'node:http'
 import { compile } from '../../../language/compile.ts'
-import type {
-  IncomingRequest,
-  Served,
-  TracedOperation,
-} from '../../../dataplane/http/incoming-request.ts'
+import type { IncomingRequest } from '../../../dataplane/http/incoming-request.ts'
+import type { Served, PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
+import type { TracedOperation } from '../../../dataplane/http/settlement.ts'
 import { DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import { match } from '../../../language/router/match.ts'
 import type { Identity } from '../../../dataplane/security/schemes/authentication.ts'
 import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
-import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
 import { readHead } from '../../../dataplane/http/request/head.ts'
 import { manyDocument } from '../documents.ts'
 import { median } from '../statistics.ts'

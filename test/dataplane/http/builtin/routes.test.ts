@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import type {
   BuiltinRequest,
   RoutedBuiltinRequest,
-} from '../../../../dataplane/http/incoming-request.ts'
+} from '../../../../dataplane/http/builtin/builtin-request.ts'
 import type { Rooms } from '../../../../dataplane/http/builtin/handlers.ts'
 import { createRoutes, routeBuiltinRequest } from '../../../../dataplane/http/builtin/routes.ts'
 import type { OidcRequest } from '../../../../dataplane/oidc/oidc-endpoint.ts'

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { WebSocket } from 'ws'
-import type { Exchange } from '../../../../dataplane/actions/performer.ts'
-import { GatewayError } from '../../../../dataplane/gateway-error.ts'
-import type { RealmRecord } from '../../../../language/realm/record.ts'
-import { eventually } from '../../../support/eventually.ts'
-import { roundTrip } from '../../round-trip.ts'
-import { headerValues } from '../../../support/raw-client.ts'
+import type { Exchange } from '../../../dataplane/actions/performer.ts'
+import { GatewayError } from '../../../dataplane/gateway-error.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import { eventually } from '../../support/eventually.ts'
+import { roundTrip } from '../round-trip.ts'
+import { headerValues } from '../../support/raw-client.ts'
 import {
   hello,
   helloText,
@@ -15,16 +15,16 @@ import {
   startRawRouter,
   startTestRouter,
   type TestRouter,
-} from '../../wamp/relay/relay-rig.ts'
+} from '../wamp/relay/relay-rig.ts'
 import {
   answers,
   apiOf,
   serveGateway,
   type ServedGateway,
   type ServedOptions,
-} from '../served-gateway.ts'
-import { securityHome } from '../../security/security-home.ts'
-import { accepted, refused } from '../verdicts.ts'
+} from './served-gateway.ts'
+import { securityHome } from '../security/security-home.ts'
+import { accepted, refused } from './verdicts.ts'
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 /** RFC 6455 §1.3. */

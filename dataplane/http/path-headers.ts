@@ -1,19 +1,20 @@
 // Provides the headers of a path for responses that no operation creates: 405, the 404 of another scheme, an OPTIONS
 // that is not declared. CORS thus works on all of them, also if the origin is echoed.
 
-import { internData } from '../../../base/intern.ts'
-import { type ContextRead, readsOf } from '../../../language/expression/reads.ts'
-import type { CompiledCors } from '../../../language/compile/compiled.ts'
-import type { ServedEndpoint } from '../../served.ts'
-import { Context } from '../../context.ts'
-import type { Match } from '../../../language/router/route.ts'
-import type { IncomingRequest, Path, Served } from '../incoming-request.ts'
-import { endpointHeaders } from '../builtin/respond.ts'
-import { pickLanguage } from '../../../language/routes/negotiate.ts'
-import { fillRequestView, needsOf } from '../request/view.ts'
-import { corsHeaders, withCors } from './cors.ts'
-import { type HeaderList, prepareHeaders } from './headers.ts'
-import { servingCandidate } from '../../../language/router/select-route.ts'
+import { internData } from '../../base/intern.ts'
+import { type ContextRead, readsOf } from '../../language/expression/reads.ts'
+import type { CompiledCors } from '../../language/compile/compiled.ts'
+import type { ServedEndpoint } from '../served.ts'
+import { Context } from '../context.ts'
+import type { Match } from '../../language/router/route.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import type { Path, Served } from './prepared-operation.ts'
+import { endpointHeaders } from './builtin/respond.ts'
+import { pickLanguage } from '../../language/routes/negotiate.ts'
+import { fillRequestView, needsOf } from './request/view.ts'
+import { corsHeaders, withCors } from './response/cors.ts'
+import { type HeaderList, prepareHeaders } from './response/headers.ts'
+import { servingCandidate } from '../../language/router/select-route.ts'
 
 /** A request whose path some document serves. */
 export interface Found {

@@ -1,29 +1,29 @@
 // Renders the result of an action: status, headers and body as the operation's response declares them, and by
 // behaviour §5 where it declares nothing. It writes nothing.
 
-import type { ContentType } from '../../../language/routes/negotiate.ts'
-import { ownValue } from '../../../language/expression/lookup.ts'
-import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import type { ActionError, StreamHead } from '../../actions/performer.ts'
-import type { Context } from '../../context.ts'
-import { frameResponse, isAlwaysEmpty } from '../../framing.ts'
-import { responseHeaderMap } from '../../header-map.ts'
-import { readHeaderText, writeHeaderText } from '../../header-text.ts'
-import { statusError } from '../../actions/failure.ts'
-import { statusOfUpstream, viewError } from '../action-error.ts'
-import { type RefusedRequest, renderRecord } from '../errors.ts'
-import { toLocation } from './location.ts'
-import { contentOf, mergeStreamHeaders } from './pass-through.ts'
-import type { PreparedOperation } from '../prepared-operation.ts'
-import { headerOf, type HeaderList } from './headers.ts'
-import { withOneVary } from './vary.ts'
+import type { ContentType } from '../../language/routes/negotiate.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import type { ActionError, StreamHead } from '../actions/performer.ts'
+import type { Context } from '../context.ts'
+import { frameResponse, isAlwaysEmpty } from '../framing.ts'
+import { responseHeaderMap } from '../header-map.ts'
+import { readHeaderText, writeHeaderText } from '../header-text.ts'
+import { statusError } from '../actions/failure.ts'
+import { statusOfUpstream, viewError } from './action-error.ts'
+import { type RefusedRequest, renderRecord } from './errors.ts'
+import { toLocation } from './response/location.ts'
+import { contentOf, mergeStreamHeaders } from './response/pass-through.ts'
+import type { PreparedOperation } from './prepared-operation.ts'
+import { headerOf, type HeaderList } from './response/headers.ts'
+import { withOneVary } from './response/vary.ts'
 import {
   type RenderedResponse,
   type EncodedBody,
   type ResponsePlan,
   successStatus,
-} from './plan.ts'
-import type { FramedHead } from './write-response.ts'
+} from './response/plan.ts'
+import type { FramedHead } from './response/write-response.ts'
 
 /** The exchange that it is rendered for: `action` of its context is set here. */
 export interface Addressee extends RefusedRequest {

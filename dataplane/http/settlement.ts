@@ -1,0 +1,37 @@
+// Defines how a request ended, and the operation that it ended at, as metrics, logs and traces are given them.
+
+import type { CompiledAction } from '../../language/compile/action.ts'
+import type { RefusingPlace } from '../../language/failing-place.ts'
+import type { RequestFailure } from '../actions/request-failure.ts'
+import type { DecisionStep } from '../decisions/decision.ts'
+import type { GatewayErrorCode } from '../gateway-error.ts'
+import type { ServedVersion } from '../served.ts'
+
+export interface Settlement {
+  readonly status: number
+  /** Of the body. */
+  readonly bytes: number
+  /** The gateway responded with an error record of this code. */
+  readonly refusal?: GatewayErrorCode
+  /** What has refused it, where that is one of the list of steps. */
+  readonly step?: DecisionStep | undefined
+  /** The action failed with this URI, which the gateway or the document names. */
+  readonly failure?: string
+  /** Why it failed, whatever the document made of it. */
+  readonly why?: RequestFailure
+  /** What of the document refused the request: finding it takes long, and happens only for what is recorded. */
+  readonly place?: RefusingPlace
+}
+
+/** A status that is counted, never sent: nginx uses it for a client that did not wait for the response. */
+export const CLIENT_WENT_AWAY = 499
+
+/** The operation that served a request, as far as it is known. */
+export interface TracedOperation {
+  readonly version: ServedVersion
+  /** The document's pattern, with the `base_path`. */
+  readonly template: string
+  readonly action: CompiledAction['type'] | 'endpoint' | 'ws'
+  /** JSON pointer into the document of what refused a request; if left out, it is not known. */
+  readonly pointerOf?: (place: RefusingPlace) => string | undefined
+}
