@@ -19,6 +19,7 @@ import { misreadValues } from './validate/misread-values.ts'
 import { type UnknownProperties, unknownProperties } from './validate/unknown-properties.ts'
 import { validate } from './validate.ts'
 import { namedVersions } from './versions.ts'
+import { withoutExamples } from './without-examples.ts'
 
 export type Compilation =
   | { readonly compiled: CompiledApi; readonly warnings: readonly Warning[] }
@@ -56,13 +57,15 @@ export const compile = (
     diagnostics.report(tooMany)
     return { problems: diagnostics.problems, warnings: warningsOf(document, unknown, diagnostics) }
   }
-  const compiled = compileApi(document, environment, diagnostics)
+  // Texts of examples are no expressions.
+  const served = withoutExamples(document)
+  const compiled = compileApi(served, environment, diagnostics)
   if (diagnostics.problems.length === 0) {
     conflictsWithin(compiled).forEach(diagnostics.report)
     warnOfNothingServed(compiled, environment, diagnostics)
   }
   const { problems } = diagnostics
-  const warnings = warningsOf(document, unknown, diagnostics)
+  const warnings = warningsOf(served, unknown, diagnostics)
   return problems.length > 0 ? { problems, warnings } : { compiled, warnings }
 }
 

@@ -1,6 +1,7 @@
 // Creates the operator's one compiler, and a view of it for reconciling, which asks repeatedly and never waits: results
 // of large documents are cached until the resource changes, and many small ones do not hold up the event loop.
 
+import { withoutExamples } from '../language/without-examples.ts'
 import {
   BoundedCompiler,
   type BoundedCompilerOptions,
@@ -138,7 +139,10 @@ export class CachingCompiler implements DocumentCompiler {
   #isServing(request: DocumentRequest): boolean {
     const { programmedDigest } = request
     if (programmedDigest === undefined || this.#isSmall(request)) return false
-    return digestOf(request) === programmedDigest
+    // Of what gateways were sent.
+    return (
+      digestOf({ ...request, document: withoutExamples(request.document) }) === programmedDigest
+    )
   }
 
   #ask(

@@ -31,6 +31,7 @@ export interface DocumentSchema {
   readonly required?: readonly string[]
   readonly additionalProperties?: DocumentSchema | false
   readonly items?: DocumentSchema
+  readonly propertyNames?: DocumentSchema
   readonly pattern?: string
   readonly format?: string
   readonly minLength?: number

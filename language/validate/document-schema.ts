@@ -25,6 +25,7 @@ import {
   restrictingKey,
   TEXT,
 } from '../schema/document-notation.ts'
+import { EXAMPLE_SCHEMAS, EXAMPLES_KEY } from '../schema/example-schemas.ts'
 import { SECURITY_SCHEMAS } from '../schema/security-schemas.ts'
 
 /** A list or a map whose entries are looked at only where there are few enough of them. */
@@ -130,6 +131,7 @@ const operation = (description: string, action: string): DocumentSchema => ({
   description,
   properties: {
     info: key('What the operation does, for people.', { type: ['string', 'object'] }),
+    examples: EXAMPLES_KEY,
     ...keysOn('operation', INHERITED_KEYS),
     action: key('What to do for the request.', ref(action)),
     response: key(
@@ -235,6 +237,7 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
   refusal: REFUSAL_SCHEMA,
   ...MEDIA_TYPE_SCHEMAS,
   ...LIMIT_SCHEMAS,
+  ...EXAMPLE_SCHEMAS,
 }
 
 export const DOCUMENT_SCHEMA = {

@@ -99,7 +99,7 @@ describe('keys that restrict', () => {
       api: 'name meta variables defaults status_codes security versions ts'.split(' '),
       version: 'name version base_path paths info variables defaults'.split(' '),
       path: [...'summary description variables defaults is_collection'.split(' '), ...METHODS],
-      operation: ['info', 'action', 'response'],
+      operation: ['info', 'examples', 'action', 'response'],
       defaults: [],
     })
   })

@@ -9,6 +9,7 @@ import {
 } from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/realm/environment.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
+import { withoutExamples } from '../../../language/without-examples.ts'
 import { measure } from '../../../language/measure.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { ApiSpecificationResource, ApiSpecificationSpec } from '../../resource/resource.ts'
@@ -35,13 +36,14 @@ export const makeDocument = (
   resource: ApiSpecificationResource,
   { document, compiled, secrets, restrictions }: DocumentParts,
 ): DesiredDocument => {
+  const spec = withoutExamples(document)
   const credentials = [...new Set(compiled.credentialUses.map(({ name }) => name))].sort()
   const plain: DesiredDocument = {
     id: compiled.id,
-    digest: documentDigest({ spec: document, secretVersions: secrets.versions }),
+    digest: documentDigest({ spec, secretVersions: secrets.versions }),
     since: resource.metadata.createdAt,
     realmUri: compiled.realmUri,
-    spec: document,
+    spec,
     ...(secrets.versions.length > 0 && { variables: secrets.variables }),
     hosts: compiled.hosts,
     claims: compiled.claims,
