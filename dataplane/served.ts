@@ -3,17 +3,16 @@
 
 import type { CompiledSecurity } from '../language/compile/security.ts'
 import type {
-  CompiledCors,
   CompiledOperation,
-  CompiledRefusal,
+  PathParts,
+  UnmatchedParts,
   VersionParts,
 } from '../language/compile/compiled.ts'
 import type { Method, ServedScheme } from '../language/document.ts'
 import type { EndpointRoute } from '../language/compile/endpoint-routes.ts'
-import type { Template } from '../language/expression/template.ts'
 
 /** With what the document says for all paths of the version. */
-export interface ServedVersion extends Omit<VersionParts, 'isActive' | 'security' | 'schemes'> {
+export interface ServedVersion extends Omit<VersionParts, 'isActive' | 'security'> {
   readonly apiId: string
   /** The document's digest; if left out, it is not known. */
   readonly digest?: string | undefined
@@ -27,8 +26,8 @@ export interface ServedVersion extends Omit<VersionParts, 'isActive' | 'security
   readonly confinedTo?: string | undefined
   /** Names of the credentials of its realm that the document may use; if left out, none. */
   readonly credentials?: readonly string[] | 'any' | undefined
-  /** If left out, it has no words for what no path of it matches. */
-  readonly loadRefusal?: (() => CompiledRefusal | undefined) | undefined
+  /** If left out, the document says nothing of what no path of it matches. */
+  readonly loadParts?: (() => UnmatchedParts) | undefined
 }
 
 /** A version where it is mounted: `/ws` below its `base_path`. */
@@ -66,9 +65,7 @@ export interface ServedPath<P> {
   readonly template: string
   readonly schemes: readonly ServedScheme[]
   readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
-  loadHeaders(): Template
-  loadCors(): CompiledCors | undefined
-  loadRefusal(): CompiledRefusal | undefined
+  loadParts(): PathParts
 }
 
 /** An operation, prepared or not: the dispatcher's cache sets and clears `prepared`. */

@@ -27,6 +27,7 @@ import { corsHeaders, preflightHeaders, type Preflight, withCors } from './respo
 import type { HeaderList } from './response/headers.ts'
 import { type Found, pathCors, pathHeaders } from './path-headers.ts'
 import { refuseUnmatched, report, type UnmatchedWording, writeUnmatched } from './report.ts'
+import { spokenBy } from './refusal.ts'
 import { hasBody, readHead, type RequestHead } from './request/head.ts'
 import {
   allowOf,
@@ -252,7 +253,8 @@ const wordingOfVersion = (
   const found = head.error === undefined ? versionBelow(table, head) : undefined
   if (found === undefined) return NO_HEADERS
   const { version } = found.candidate.target
-  const { basePath: template, cors } = version
+  const { basePath: template } = version
+  const { cors } = spokenBy(version)
   const hasCors = cors !== undefined
   const headers = hasCors ? withCors([], corsHeaders(cors, request.headers.origin)) : []
   return { ...found, headers, hasCors, version, template, speaker: version }

@@ -38,7 +38,7 @@ export const pathCors = ({ incomingRequest, match }: Found): CompiledCors | unde
   const cors = servingCandidate<Path, ServedEndpoint>(
     match,
     incomingRequest.scheme,
-  )?.target.loadCors()
+  )?.target.loadParts().cors
   return cors && internData(cors)
 }
 
@@ -46,7 +46,7 @@ const writtenHeaders = ({ incomingRequest, match }: Found): HeaderList => {
   const candidate = servingCandidate<Path, ServedEndpoint>(match, incomingRequest.scheme)
   if (candidate === undefined) return endpointHeaders(incomingRequest.request.headers)
   const { version } = candidate.target
-  const template = candidate.target.loadHeaders()
+  const { headers: template } = candidate.target.loadParts()
   const writer = prepareHeaders(template)
   if (writer.constant !== undefined) return writer.constant
   const context = new Context()

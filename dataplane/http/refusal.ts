@@ -5,7 +5,11 @@ import { asError } from '../../base/thrown.ts'
 import { internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
 import { isCorsHeader } from '../../language/compile/cors.ts'
-import type { CompiledRefusal } from '../../language/compile/compiled.ts'
+import type {
+  CompiledCors,
+  CompiledRefusal,
+  UnmatchedParts,
+} from '../../language/compile/compiled.ts'
 import { type ContentType, pickLanguage, refusalType } from '../../language/routes/negotiate.ts'
 import { readsOf } from '../../language/expression/reads.ts'
 import { constant } from '../../language/expression/template.ts'
@@ -24,7 +28,7 @@ import { prepareResponse, type RenderedResponse, type ResponsePlan } from './res
 
 /** A path, or a version where no path of it matches. */
 interface Speaker {
-  readonly loadRefusal?: (() => CompiledRefusal | undefined) | undefined
+  readonly loadParts?: (() => UnmatchedParts) | undefined
 }
 
 export interface Refused {
@@ -66,7 +70,7 @@ export const renderRefusal = (
   wording: Wording,
 ): RenderedRefusal => {
   const { headers, speaker, left } = wording
-  const words = isWorded(error) ? wordsOf(speaker).words : undefined
+  const words = isWorded(error) ? spokenBy(speaker).words : undefined
   const record = (all: HeaderList): RenderedResponse => renderGatewayError(error, refused, all)
   if (words === undefined) return { rendered: record(headers) }
   const context = contextOf(error, words, refused, wording)
@@ -120,10 +124,18 @@ const prepareWords = oncePer(({ headers, body }: CompiledRefusal): Words => {
   }
 })
 
-/** Made at the first refusal: strangers cause many, and unpacking a document takes long. */
-const wordsOf = oncePer((speaker: Speaker): { readonly words: Words | undefined } => {
-  const refusal = speaker.loadRefusal?.()
-  return { words: refusal && prepareWords(internData(refusal)) }
+interface Spoken {
+  readonly words: Words | undefined
+  readonly cors: CompiledCors | undefined
+}
+
+/** Read at the first refusal: strangers cause many, and unpacking a document takes long. */
+export const spokenBy = oncePer((speaker: Speaker): Spoken => {
+  const { refusal, cors } = speaker.loadParts?.() ?? {}
+  return {
+    words: refusal && prepareWords(internData(refusal)),
+    cors: cors && internData(cors),
+  }
 })
 
 /** A refusal is a small page: anybody may cause many, and they wait for no turn. As `budget` and `work` of a context. */

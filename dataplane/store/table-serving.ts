@@ -6,13 +6,12 @@ import { levelParts } from '../../language/compile/level-part.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import { VERSION_PARTS } from '../../language/compile/version-parts.ts'
 import type {
-  CompiledCors,
   CompiledOperation,
-  CompiledRefusal,
+  PathParts,
   StatusCodes,
+  UnmatchedParts,
 } from '../../language/compile/compiled.ts'
 import type { Method, ServedScheme } from '../../language/document.ts'
-import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/compile/endpoint-routes.ts'
 import { STATUS_CODES } from '../../language/compile/status-codes.ts'
 import { mountPath, type PathPattern, webSocketPath } from '../../language/routes/path-pattern.ts'
@@ -85,10 +84,10 @@ const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, Mounte
   const routes: Route<ServedTarget<P>>[] = []
   const webSockets: TableWebSocket[] = []
   for (const [number, packed] of versions.entries()) {
-    const loadRefusal = (): CompiledRefusal | undefined => unpacker.refusal(number)
+    const loadParts = (): UnmatchedParts => unpacker.unmatched(number)
     const version: ServedVersion = {
       ...toServedVersion(document, packed),
-      ...(packed.hasRefusal === true && { loadRefusal }),
+      ...(packed.wordsUnmatched === true && { loadParts }),
     }
     for (const path of packed.paths)
       routes.push(
@@ -137,7 +136,7 @@ const mergeStatusCodes = (own: StatusCodes): StatusCodes =>
 
 const PATH = 'path'
 
-interface PathParts {
+interface PathPlace {
   readonly shape: PathShape
   readonly version: ServedVersion
   readonly unpacker: Unpacker
@@ -191,7 +190,7 @@ class TablePath<P> extends TableRoute implements ServedPath<P>, Route<ServedPath
   readonly #unpacker: Unpacker
   readonly #index: number
 
-  constructor({ schemes, methods }: PackedPath, { shape, version, unpacker, index }: PathParts) {
+  constructor({ schemes, methods }: PackedPath, { shape, version, unpacker, index }: PathPlace) {
     super(version, shape, schemes)
     this.#unpacker = unpacker
     this.#index = index
@@ -208,16 +207,8 @@ class TablePath<P> extends TableRoute implements ServedPath<P>, Route<ServedPath
     return this.#unpacker.path(this.#index)
   }
 
-  loadHeaders(): Template {
-    return this.unpack().headers
-  }
-
-  loadCors(): CompiledCors | undefined {
-    return this.unpack().cors
-  }
-
-  loadRefusal(): CompiledRefusal | undefined {
-    return this.unpack().refusal
+  loadParts(): PathParts {
+    return this.unpack()
   }
 }
 

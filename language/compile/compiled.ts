@@ -44,46 +44,46 @@ export interface VersionParts {
   readonly statusCodes: StatusCodes
   /** In front of `/ws`; absent: the version does not serve it. */
   readonly security?: CompiledSecurity
-  /** The `cors` of a path without one: for what no path of it matches. */
-  readonly cors?: CompiledCors | undefined
-  /** The schemes of a path without `schemes`: `/ws` is served over these. */
-  readonly schemes: readonly ServedScheme[]
 }
 
-export interface CompiledVersion extends VersionParts {
+/** Its schemes are those of `/ws`, too. */
+export interface CompiledVersion extends VersionParts, UnmatchedParts {
   readonly name: string
   /** Of the version in a list; absent: versions are a map by name. */
   readonly pointer?: string
   /** As written, brackets and all. */
   readonly basePath: string
   readonly paths: readonly CompiledPath[]
-  /** Of requests that no path of it matches. */
-  readonly refusal?: CompiledRefusal
   /** Security schemes that mount endpoints of their own under `base_path` (§4.1, behaviour §6). */
   readonly endpoints: readonly CompiledEndpoint[]
 }
 
 export type StatusCodes = Readonly<Record<string, number>>
 
-export interface CompiledPath {
+/** What holds for requests that no path of a version matches, as it would for those of a path that sets nothing itself. */
+export interface UnmatchedParts<T = Template> extends Pick<OperationParts, 'cors'> {
+  readonly schemes: readonly ServedScheme[]
+  readonly refusal?: CompiledRefusal<T> | undefined
+}
+
+/** What holds for all requests of a path: for 405, for OPTIONS that the document does not declare, for what is refused. */
+export interface PathParts<T = Template> extends UnmatchedParts<T> {
+  readonly headers: T
+}
+
+export interface CompiledPath extends PathParts {
   /** Pointer of the path in the document: `/versions/v1/paths/~1users~1:id`. */
   readonly pointer: string
   /** `base_path` + path as written: the metrics label. */
   readonly template: string
   /** One per way to leave out optional segments. */
   readonly patterns: readonly PathPattern[]
-  readonly schemes: readonly ServedScheme[]
-  /** For 405 and for OPTIONS that the document does not declare. */
-  readonly headers: Template
-  /** For the same, and for preflights of methods that it does not have. */
-  readonly cors: CompiledCors | undefined
-  readonly refusal?: CompiledRefusal
   readonly operations: Readonly<Partial<Record<Method, CompiledOperation>>>
 }
 
 /**
- * What operations inherit; `compile/operation-parts.ts` says from which keys each is compiled. A part that documents may
- * lack is optional.
+ * What operations inherit; `compile/operation-parts.ts` says from which keys each part of an operation, a path or a
+ * version's unmatched requests is compiled. A part that documents may lack is optional.
  * @typeParam T what stands for a template: itself, or what people read of it
  */
 export interface OperationParts<T = Template> {

@@ -24,7 +24,7 @@ import type { Diagnostics } from './diagnostics.ts'
 import type { Placed } from './folded.ts'
 import { isHeaderName } from './headers.ts'
 import { membersOf } from './members.ts'
-import type { OperationPart } from './operation-part.ts'
+import { type InheritedPart, OF_ALL } from './operation-part.ts'
 import type { WarnAt } from './warn-of-failures.ts'
 
 const MOST_ITEMS = 64
@@ -77,7 +77,8 @@ export const CORS_SCHEMAS = {
   },
 } satisfies Readonly<Record<string, DocumentSchema>>
 
-export const CORS_PART: OperationPart<'cors'> = {
+export const CORS_PART: InheritedPart<'cors'> = {
+  of: OF_ALL,
   keys: {
     cors: {
       on: ['operation', 'path'],
@@ -100,7 +101,7 @@ export const CORS_PART: OperationPart<'cors'> = {
 }
 
 /** undefined: there is none, or a problem was reported. */
-export const compileCors = (
+const compileCors = (
   placed: Placed | undefined,
   diagnostics: Diagnostics,
 ): CompiledCors | undefined => {
@@ -238,7 +239,7 @@ const readName = (text: string): string | Refused =>
 const isSeconds = (value: Value | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_SECONDS
 
-export const describeCors = (cors: CompiledCors): ValueMap => {
+const describeCors = (cors: CompiledCors): ValueMap => {
   const { origins, methods, headers, exposed, credentials, maxAgeSeconds } = cors
   return {
     origins: origins === 'any' ? ['*'] : origins.map(writeOrigin),

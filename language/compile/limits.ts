@@ -7,7 +7,7 @@ import { integer, key, ref, restrictingKey } from '../schema/document-notation.t
 import type { Diagnostics } from './diagnostics.ts'
 import { type IntegerRange, readInteger, readIntegerOrWait } from './folded.ts'
 import type { Find } from './inheritance.ts'
-import type { OperationPart } from './operation-part.ts'
+import { type InheritedPart, OF_OPERATIONS } from './operation-part.ts'
 import { warnOfShortTimeout } from './short-timeout.ts'
 
 const DEFAULT_MAX_BYTES = 25_000_000
@@ -40,7 +40,8 @@ const ON_OPERATIONS = ['operation', 'path'] as const
 const ON_ACTIONS = ['action', ...ON_OPERATIONS] as const
 
 /** Bounds of what a client may send. A buffer is ours: a gateway that ignored its size would refuse nobody less. */
-export const BODY_PART: OperationPart<'body'> = {
+export const BODY_PART: InheritedPart<'body'> = {
+  of: OF_OPERATIONS,
   keys: {
     body_max_bytes: {
       on: ON_OPERATIONS,
@@ -75,7 +76,8 @@ export const BODY_PART: OperationPart<'body'> = {
   }),
 }
 
-export const CALL_LIMITS_PART: OperationPart<'limits'> = {
+export const CALL_LIMITS_PART: InheritedPart<'limits'> = {
+  of: OF_OPERATIONS,
   keys: {
     timeout: {
       on: ON_ACTIONS,

@@ -16,7 +16,7 @@ export const mapTemplates = <A, B>(
   change: (template: A) => B,
 ): CompiledOperation<B> => ({
   ...operation,
-  ...mapParts(operation, change),
+  ...mapParts('operation', operation, change),
   action: mapAction(operation.action, change),
   onResult: mapResponse(operation.onResult, change),
   onError: mapResponse(operation.onError, change),

@@ -17,7 +17,7 @@ import {
 import { MEDIA_RANGE, readMediaRange, withoutUsualCharset } from '../routes/media-range.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readTexts } from './folded.ts'
-import type { OperationPart } from './operation-part.ts'
+import { type InheritedPart, OF_OPERATIONS } from './operation-part.ts'
 
 /** What values are read from and written in where a document names no types. */
 export const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
@@ -77,7 +77,8 @@ const readRanges = (
   return ranges?.filter((range) => range !== undefined)
 }
 
-export const ACCEPTS_PART: OperationPart<'accepts'> = {
+export const ACCEPTS_PART: InheritedPart<'accepts'> = {
+  of: OF_OPERATIONS,
   keys: {
     accepts: {
       on: ['path'],
@@ -96,7 +97,8 @@ export const ACCEPTS_PART: OperationPart<'accepts'> = {
   describe: (accepts = []) => ({ accepts }),
 }
 
-export const PROVIDES_PART: OperationPart<'provides'> = {
+export const PROVIDES_PART: InheritedPart<'provides'> = {
+  of: OF_OPERATIONS,
   keys: {
     provides: {
       on: ['path'],

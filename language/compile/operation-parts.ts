@@ -1,5 +1,5 @@
-// Lists everything that operations inherit, in one table: which keys of documents each part is compiled from, how, and
-// how it is described. Schema, inheritance and `explain` follow from it.
+// Lists everything that is inherited, in one table: which keys of documents each part is compiled from, how, whether
+// operations, paths or versions have it, and how it is described. Schema, inheritance, packing and `explain` follow from it.
 
 import type { CompiledOperation, OperationParts } from './compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
@@ -12,27 +12,23 @@ import { compileHeaders } from './headers.ts'
 import { type Find, finderOf, type InheritedKeys, type Levels } from './inheritance.ts'
 import { BODY_PART, CALL_LIMITS_PART } from './limits.ts'
 import { ACCEPTS_PART, PROVIDES_PART } from './media-types.ts'
-import type { OperationPart, PartDeps, PartName, PlainParts } from './operation-part.ts'
-import { REFUSAL_KEYS } from './refusal.ts'
+import {
+  type Holder,
+  type InheritedPart,
+  type InheritedParts,
+  OF_OPERATIONS,
+  type PartDeps,
+  type PartName,
+  type PartsOf,
+  type PlainParts,
+} from './operation-part.ts'
+import { REFUSAL_PART } from './refusal.ts'
+import { SCHEMES_PART } from './schemes.ts'
 import type { Scope } from './scope.ts'
-import { describeSecurity } from './security.ts'
+import { ANONYMOUS, describeSecurity } from './security.ts'
 
-/** Compiled by the path, and not a part of its operations. */
-const SCHEMES_KEYS: InheritedKeys = {
-  schemes: {
-    on: ['path'],
-    schema: restrictingKey('Schemes that are served; both when nothing is set.', ref('schemes')),
-  },
-  redirect_http: {
-    on: ['path'],
-    schema: restrictingKey(
-      'Whether a GET or HEAD over http is redirected (308) to the same URL over https. Then nothing is served over http.',
-      { type: 'boolean', default: false },
-    ),
-  },
-}
-
-const SECURITY_PART: OperationPart<'security'> = {
+const SECURITY_PART: InheritedPart<'security'> = {
+  of: OF_OPERATIONS,
   keys: {
     security: {
       on: ['path'],
@@ -50,14 +46,15 @@ const SECURITY_PART: OperationPart<'security'> = {
       ),
     },
   },
-  compile: (_find, { security }) => security,
+  compile: (_find, { security }) => security ?? ANONYMOUS,
   map: 'plain',
   describe: (security) => ({ security: describeSecurity(security) }),
 }
 
 const HEADER_EXAMPLES = { examples: ['{{request.headers}}'] }
 
-const HEADERS_PART: OperationPart<'headers'> = {
+const HEADERS_PART: InheritedPart<'headers'> = {
+  of: { operation: true, path: true, unmatched: false },
   keys: {
     headers: { on: ['path'], schema: key('Response headers by name.', MAP, HEADER_EXAMPLES) },
   },
@@ -66,7 +63,9 @@ const HEADERS_PART: OperationPart<'headers'> = {
   describe: (headers) => ({ response_headers: headers }),
 }
 
-const PARTS: { readonly [P in PartName]: OperationPart<P> } = {
+const PARTS: { readonly [P in PartName]-?: InheritedPart<P> } = {
+  schemes: SCHEMES_PART,
+  refusal: REFUSAL_PART,
   security: SECURITY_PART,
   accepts: ACCEPTS_PART,
   provides: PROVIDES_PART,
@@ -81,15 +80,13 @@ const NAMES = Object.keys(PARTS) as readonly PartName[]
 /** By name, in the order of the reference. */
 export const INHERITED_KEYS: InheritedKeys = Object.assign(
   {},
-  SCHEMES_KEYS,
-  REFUSAL_KEYS,
   ...NAMES.map((name) => PARTS[name].keys),
 ) as InheritedKeys
 
 const NO_HEADERS = constant({})
 
 /** The nearest of the path's and the defaults' headers, whole. */
-export const compilePathHeaders = (
+const compilePathHeaders = (
   find: Find,
   { diagnostics, validatedHeaders }: Pick<PartDeps, 'diagnostics' | 'validatedHeaders'>,
 ): Template => {
@@ -108,25 +105,42 @@ export const compilePathHeaders = (
 export const findInherited = (levels: Levels, scope: Scope): Find =>
   finderOf(INHERITED_KEYS, levels, scope)
 
-export const compileParts = (levels: Levels, scope: Scope, deps: PartDeps): OperationParts => {
-  const compile = <P extends PartName>(name: P): readonly [P, OperationParts[P]] => {
+const namesOf = (holder: Holder): readonly PartName[] =>
+  NAMES.filter((name) => PARTS[name].of[holder])
+
+const NAMES_OF = {
+  operation: namesOf('operation'),
+  path: namesOf('path'),
+  unmatched: namesOf('unmatched'),
+} as const satisfies Record<Holder, readonly PartName[]>
+
+export const compileParts = <H extends Holder>(
+  holder: H,
+  levels: Levels,
+  scope: Scope,
+  deps: PartDeps,
+): PartsOf[H] => {
+  const compile = (name: PartName): readonly [PartName, unknown] => {
     const { keys, compile: compilePart } = PARTS[name]
     return [name, compilePart(finderOf(keys, levels, scope), deps)]
   }
-  return toParts(NAMES.map(compile))
+  return toParts(NAMES_OF[holder].map(compile)) as PartsOf[H]
 }
 
-export const mapParts = <A, B>(
-  operation: OperationParts<A>,
+/** The parts alone of what may have more members, with each of their templates as `change` gives it. */
+export const mapParts = <H extends Holder, A, B>(
+  holder: H,
+  from: PartsOf<A>[H],
   change: (template: A) => B,
-): OperationParts<B> => {
+): PartsOf<B>[H] => {
+  const parts = from as Partial<InheritedParts<A>>
   const map = (name: PartName): readonly [PartName, unknown] => {
-    const part = operation[name]
+    const part = parts[name]
     // What a row maps is its own part.
     const mapPart = PARTS[name].map as 'plain' | ((part: unknown, change: unknown) => unknown)
     return [name, part === undefined || mapPart === 'plain' ? part : mapPart(part, change)]
   }
-  return toParts(NAMES.map(map))
+  return toParts(NAMES_OF[holder].map(map)) as PartsOf<B>[H]
 }
 
 /** The parts that have no templates, each as `change` gives it. */
@@ -134,30 +148,30 @@ export const plainParts = (
   operation: CompiledOperation,
   change: <V extends object>(part: V) => V,
 ): PlainParts => {
-  const plain = NAMES.filter((name) => PARTS[name].map === 'plain')
+  const plain = NAMES_OF.operation.filter((name) => PARTS[name].map === 'plain')
   const parts = plain.flatMap((name) => {
-    const part = operation[name] as object | undefined
+    const part = operation[name as keyof OperationParts] as object | undefined
     return part === undefined ? [] : [[name, change(part)] as const]
   })
   return Object.fromEntries(parts) as unknown as PlainParts
 }
 
-export const describeParts = (operation: OperationParts<Value>): ValueMap => {
+export const describeParts = <H extends Holder>(holder: H, from: PartsOf<Value>[H]): ValueMap => {
+  const parts = from as Partial<InheritedParts<Value>>
   const described: Record<string, Value> = {}
-  const describe = <P extends PartName>(
-    name: P,
-    part: OperationParts<Value>[P] | undefined,
-  ): void => {
-    if (part === undefined) return
-    for (const [member, value] of Object.entries(PARTS[name].describe(part))) {
+  for (const name of NAMES_OF[holder]) {
+    const part = parts[name]
+    if (part === undefined) continue
+    // What a row describes is its own part.
+    const describe = PARTS[name].describe as (part: unknown) => ValueMap
+    for (const [member, value] of Object.entries(describe(part))) {
       const before = described[member]
       described[member] = isMap(before) && isMap(value) ? { ...before, ...value } : value
     }
   }
-  for (const name of NAMES) describe(name, operation[name])
   return described
 }
 
 /** Without those that the document does not have. */
-const toParts = <T>(parts: readonly (readonly [PartName, unknown])[]): OperationParts<T> =>
-  Object.fromEntries(parts.filter(([, part]) => part !== undefined)) as unknown as OperationParts<T>
+const toParts = (parts: readonly (readonly [PartName, unknown])[]): unknown =>
+  Object.fromEntries(parts.filter(([, part]) => part !== undefined))

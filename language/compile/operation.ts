@@ -22,6 +22,7 @@ import { reportMisspelt } from './misspelt-restrictions.ts'
 import { toPlain } from './plain.ts'
 import { operationReads } from './operation-reads.ts'
 import type { Scope } from './scope.ts'
+import type { CompiledSecurity } from './security.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { type WarnAt, type Keys, warnOfFailures } from './warn-of-failures.ts'
 import { validatePart } from '../validate.ts'
@@ -29,6 +30,7 @@ import { refuseUnsuitableTypes, usualTypes } from './unsuitable-types.ts'
 
 /** The path that an operation belongs to, with its own properties folded. */
 export interface PathDeps extends PartDeps {
+  readonly security: CompiledSecurity
   readonly map: FoldedMap
   readonly scope: Scope
   /** The security of the document is invalid, and `security` is a placeholder for it. */
@@ -63,7 +65,7 @@ export const compileOperation = (
   const onResult = compileResponse(responseMap, 'on_result', diagnostics)
   const onError = compileResponse(responseMap, 'on_error', diagnostics)
   const levels: Levels = { action: actionMap, operation: map, path: deps.map }
-  const parts = compileParts(levels, scope, deps)
+  const parts = compileParts('operation', levels, scope, deps)
   if (action === undefined) return undefined
   const rest = action.type === 'forward' && action.path !== undefined ? deps.rest : undefined
   const given = { action, ...(rest === undefined ? {} : { rest }), onResult, onError }

@@ -4,11 +4,10 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../realm/environment.ts'
-import { compileCors } from './cors.ts'
 import { literalSegment, type PatternPlace } from './literal-segments.ts'
 import { keysOn } from './inheritance.ts'
 import { compileOperation, type PathDeps } from './operation.ts'
-import { compilePathHeaders, findInherited, INHERITED_KEYS } from './operation-parts.ts'
+import { compileParts, findInherited, INHERITED_KEYS } from './operation-parts.ts'
 import { ANONYMOUS, type CompiledSecurity } from './security.ts'
 import { compileSecurity } from './security-list.ts'
 import type { CompiledOperation, CompiledPath } from './compiled.ts'
@@ -21,9 +20,9 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, toFoldedMap } from './folded.ts'
 import { type HostPattern, isNameless } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
-import type { CompileRefusal } from './refusal.ts'
+import type { CompileRefusal } from './operation-part.ts'
+import { warnOfRefusedCors } from './refusal.ts'
 import { reportMisspelt } from './misspelt-restrictions.ts'
-import { compileSchemes } from './schemes.ts'
 import { createScope, type Scope } from './scope.ts'
 
 /** Own properties of a path that its operations inherit. Methods fold on their own. */
@@ -63,8 +62,8 @@ export const compilePath = (
     diagnostics,
   )
   if (map === undefined) return { path: undefined, security: undefined }
-  const find = findInherited({ path: map }, scope)
-  const security = compileSecurity(find('security'), realm, diagnostics)
+  const levels = { path: map }
+  const security = compileSecurity(findInherited(levels, scope)('security'), realm, diagnostics)
   const template = `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/')
   const deps: PathDeps = {
     map,
@@ -78,21 +77,17 @@ export const compilePath = (
     hasNamelessHost: version.hosts.some(isNameless),
     rest: patterns?.find(({ rest }) => rest !== null)?.rest ?? undefined,
     validatedHeaders: version.validatedHeaders,
+    compileRefusal: version.compileRefusal,
   }
   const operations = compileOperations(raw, pointer, deps)
-  const cors = compileCors(find('cors'), diagnostics)
-  const hasCors = [cors, ...Object.values(operations).map((each) => each.cors)].some(
-    (each) => each !== undefined,
-  )
-  const refusal = version.compileRefusal(find('on_refusal'), hasCors)
+  const parts = compileParts('path', levels, scope, deps)
+  const placed = findInherited(levels, scope)('on_refusal')
+  warnOfRefusedCors(parts.refusal, placed, [parts, ...Object.values(operations)], diagnostics)
   const path: CompiledPath = {
     pointer,
     template,
     patterns: patterns ?? [],
-    schemes: compileSchemes(find, diagnostics),
-    headers: compilePathHeaders(find, deps),
-    cors,
-    ...(refusal && { refusal }),
+    ...parts,
     operations,
   }
   return { path, security }

@@ -2,7 +2,7 @@
 // may word.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import type { CompiledRefusal } from './compiled.ts'
+import type { CompiledRefusal, UnmatchedParts } from './compiled.ts'
 import { readsOf } from '../expression/reads.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { type DocumentSchema, key, MAP, ref } from '../schema/document-notation.ts'
@@ -11,19 +11,29 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readShape, toFoldedMap } from './folded.ts'
 import { compileHeaders } from './headers.ts'
 import { warnOfOwnCors } from './cors.ts'
-import type { InheritedKeys } from './inheritance.ts'
 import { membersOf } from './members.ts'
+import { type CompileRefusal, type InheritedPart, OF_UNSERVED } from './operation-part.ts'
 import { type WarnAt, warnOfRefusal } from './warn-of-failures.ts'
 
-/** Compiled by the path and the version, and not a part of operations: a version refuses what no path of it matches. */
-export const REFUSAL_KEYS: InheritedKeys = {
-  on_refusal: {
-    on: ['path'],
-    schema: key(
-      'Body and headers of what the gateway refuses by itself, with 400, 401, 403, 404, 405, 406, 408, 413, 415, 426, 429 or 503; what is refused is {{refusal.…}}. The status stays. The error record when left out.',
-      ref('refusal'),
-    ),
+/** Not of operations: it holds for all requests of a path, and a version refuses what no path of it matches. */
+export const REFUSAL_PART: InheritedPart<'refusal'> = {
+  of: OF_UNSERVED,
+  keys: {
+    on_refusal: {
+      on: ['path'],
+      schema: key(
+        'Body and headers of what the gateway refuses by itself, with 400, 401, 403, 404, 405, 406, 408, 413, 415, 426, 429 or 503; what is refused is {{refusal.…}}. The status stays. The error record when left out.',
+        ref('refusal'),
+      ),
+    },
   },
+  compile: (find, { compileRefusal: compileOnce }) => compileOnce(find('on_refusal')),
+  map: (refusal, change) =>
+    refusal && {
+      headers: change(refusal.headers),
+      ...(refusal.body !== undefined && { body: change(refusal.body) }),
+    },
+  describe: (refusal) => (refusal === undefined ? {} : { on_refusal: { ...refusal } }),
 }
 
 /** The definition that the schema of the key refers to. */
@@ -42,23 +52,26 @@ export const REFUSAL_SCHEMA: DocumentSchema = {
   additionalProperties: false,
 }
 
-/** @param hasCors a document that words the refusals has `cors` for them */
-export type CompileRefusal = (
-  placed: Placed | undefined,
-  hasCors: boolean,
-) => CompiledRefusal | undefined
-
 /** Paths of a version share what they inherit: it is compiled, and reported on, once. */
 export const createRefusalCompiler = (diagnostics: Diagnostics): CompileRefusal => {
   const known = new Map<Placed, CompiledRefusal | undefined>()
-  return (placed, hasCors) => {
+  return (placed) => {
     if (placed === undefined) return undefined
     if (!known.has(placed)) known.set(placed, compileRefusal(placed, diagnostics))
-    const refusal = known.get(placed)
-    if (hasCors && refusal !== undefined)
-      warnOfOwnCors([[refusal.headers, ['headers']]], warnIn(placed, diagnostics))
-    return refusal
+    return known.get(placed)
   }
+}
+
+/** @param worded a path or version with its operations: any of them may have a `cors` beside the refusal that words for it */
+export const warnOfRefusedCors = (
+  refusal: CompiledRefusal | undefined,
+  placed: Placed | undefined,
+  worded: readonly Pick<UnmatchedParts, 'cors'>[],
+  diagnostics: Diagnostics,
+): void => {
+  if (refusal === undefined || placed === undefined) return
+  if (worded.every(({ cors }) => cors === undefined)) return
+  warnOfOwnCors([[refusal.headers, ['headers']]], warnIn(placed, diagnostics))
 }
 
 const warnIn =

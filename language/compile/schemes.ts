@@ -1,9 +1,18 @@
 // Compiles the schemes that a path, and `/ws` of a version, are served over (§2.3), and whether http is redirected.
 
 import type { Scheme, ServedScheme } from '../document.ts'
-import { LIST, listOf, oneOf, type DocumentSchema } from '../schema/document-notation.ts'
+import {
+  LIST,
+  listOf,
+  oneOf,
+  ref,
+  restrictingKey,
+  type DocumentSchema,
+} from '../schema/document-notation.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readTexts } from './folded.ts'
+import type { Find } from './inheritance.ts'
+import { type InheritedPart, OF_UNSERVED } from './operation-part.ts'
 
 const SCHEMES: readonly Scheme[] = ['http', 'https']
 
@@ -17,10 +26,7 @@ export const SCHEMES_SCHEMA: DocumentSchema = {
 const REDIRECTED: readonly ServedScheme[] = ['https', 'redirect_http']
 
 /** Both schemes where the document names none; `redirect_http` leaves https alone. */
-export const compileSchemes = (
-  find: (name: 'schemes' | 'redirect_http') => Placed | undefined,
-  diagnostics: Diagnostics,
-): readonly ServedScheme[] => {
+const compileSchemes = (find: Find, diagnostics: Diagnostics): readonly ServedScheme[] => {
   const placed = find('schemes')
   const written = placed && readTexts(placed.template, placed.pointer, SCHEMES, diagnostics)
   if (!isTrue(find('redirect_http'), diagnostics)) return written ?? SCHEMES
@@ -39,4 +45,24 @@ const isTrue = (placed: Placed | undefined, diagnostics: Diagnostics): boolean =
   if (template.kind === 'constant' && typeof template.value === 'boolean') return template.value
   diagnostics.problem('invalid_value', pointer, 'expected true or false, known at load')
   return false
+}
+
+export const SCHEMES_PART: InheritedPart<'schemes'> = {
+  of: OF_UNSERVED,
+  keys: {
+    schemes: {
+      on: ['path'],
+      schema: restrictingKey('Schemes that are served; both when nothing is set.', ref('schemes')),
+    },
+    redirect_http: {
+      on: ['path'],
+      schema: restrictingKey(
+        'Whether a GET or HEAD over http is redirected (308) to the same URL over https. Then nothing is served over http.',
+        { type: 'boolean', default: false },
+      ),
+    },
+  },
+  compile: (find, { diagnostics }) => compileSchemes(find, diagnostics),
+  map: 'plain',
+  describe: (schemes) => ({ schemes }),
 }

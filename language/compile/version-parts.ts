@@ -1,13 +1,11 @@
 // Lists what a version says for all its paths, in one table: which keys each part is compiled from, how, and how it is
 // described. All of it reaches the gateway's requests (`ServedVersion`).
 
-import type { CompiledCors, StatusCodes, VersionParts } from './compiled.ts'
-import type { ServedScheme } from '../document.ts'
+import type { StatusCodes, VersionParts } from './compiled.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { constant } from '../expression/template.ts'
 import { isMap } from '../expression/value.ts'
 import { FREE_MAP, key, listOf, ref, restrictingKey, TEXT } from '../schema/document-notation.ts'
-import { describeCors } from './cors.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type IntegerRange, readInteger, readTexts } from './folded.ts'
 import type { LevelParts } from './level-part.ts'
@@ -23,8 +21,6 @@ export interface VersionPartDeps {
   readonly statusCodes: StatusCodes
   /** In front of `/ws`; undefined: it is not served. */
   readonly security: CompiledSecurity | undefined
-  readonly schemes: readonly ServedScheme[]
-  readonly cors: CompiledCors | undefined
   /** Of the API. */
   readonly meta: unknown
   readonly diagnostics: Diagnostics
@@ -116,16 +112,6 @@ export const VERSION_PARTS: LevelParts<VersionParts, VersionPartDeps> = {
     },
     compile: (_written, { security }) => security,
     describe: (security) => ({ security: describeSecurity(security) }),
-  },
-  cors: {
-    keys: {},
-    compile: (_written, { cors }) => cors,
-    describe: (cors) => ({ cors: describeCors(cors) }),
-  },
-  schemes: {
-    keys: {},
-    compile: (_written, { schemes }) => schemes,
-    describe: (schemes) => ({ schemes }),
   },
 }
 

@@ -19,9 +19,8 @@ import type { NamedVersion } from '../versions.ts'
 import { parseBasePath } from '../routes/path-pattern.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { compileLevel } from './level-part.ts'
-import { compileCors } from './cors.ts'
-import { createRefusalCompiler } from './refusal.ts'
-import { compileSchemes } from './schemes.ts'
+import { compileParts } from './operation-parts.ts'
+import { createRefusalCompiler, warnOfRefusedCors } from './refusal.ts'
 import { createScope, type Scope } from './scope.ts'
 import { VERSION_PARTS } from './version-parts.ts'
 
@@ -64,19 +63,18 @@ export const compileVersion = (
   const parts = compileLevel(VERSION_PARTS, value, pointer, {
     statusCodes: scope.statusCodes,
     security: webSocket.security,
-    schemes: compileSchemes((name) => scope.default(name), diagnostics),
-    cors: compileCors(scope.default('cors'), diagnostics),
     meta: api.meta,
     diagnostics,
   })
-  const refusal = deps.compileRefusal(scope.default('on_refusal'), parts.cors !== undefined)
+  const unmatched = compileParts('unmatched', {}, scope, deps)
+  warnOfRefusedCors(unmatched.refusal, scope.default('on_refusal'), [unmatched], diagnostics)
   if (parts.isActive) warnOfOpenWebSocket(webSocket, deps, results)
   return {
     name,
     ...(pointer !== childPointer('/versions', name) && { pointer }),
     basePath: deps.basePath?.source ?? '',
     ...parts,
-    ...(refusal && { refusal }),
+    ...unmatched,
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, webSocket.security, ...results.map(({ security }) => security)]),
   }

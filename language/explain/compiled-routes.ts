@@ -52,16 +52,14 @@ const routesOf = (
   }),
 ]
 
-const pathTarget = (
-  { template, schemes, cors, operations }: CompiledPath,
-  version: ExplainedVersion,
-): ExplainedPath => {
+const pathTarget = (path: CompiledPath, version: ExplainedVersion): ExplainedPath => {
+  const { template, schemes, operations } = path
   const slots: Partial<Record<Method, ExplainedSlot>> = {}
   for (const method of METHODS) {
     const operation = operations[method]
     if (operation !== undefined) slots[method] = { method, load: () => operation }
   }
-  return { kind: 'path', version, template, schemes, operations: slots, loadCors: () => cors }
+  return { kind: 'path', version, template, schemes, operations: slots, loadParts: () => path }
 }
 
 const webSocketsOf = (

@@ -35,7 +35,7 @@ export const describeOperation = (
   const headers = operation.onResult.headers ?? actionResponse(operation).headers
   const written = mapTemplates(operation, write)
   const { action, onResult, onError } = written
-  const parts = describeParts(written)
+  const parts = describeParts('operation', written)
   return {
     method,
     pointer: operation.pointer,

@@ -2,7 +2,7 @@
 // action. It checks no credentials, and its result has nothing but what stands in documents, beside the request itself.
 
 import { securityOfMethod } from '../request-credentials.ts'
-import type { CompiledCors, CompiledOperation } from '../compile/compiled.ts'
+import type { CompiledOperation, PathParts } from '../compile/compiled.ts'
 import type { Method, Scheme } from '../document.ts'
 import { explainHosts, type Miss, type Tried } from '../router/explain-miss.ts'
 import {
@@ -57,7 +57,7 @@ export interface ExplainedSlot {
 export interface ExplainedPath extends RoutedPath<ExplainedSlot> {
   readonly version: ExplainedVersion
   readonly template: string
-  loadCors(): CompiledCors | undefined
+  loadParts(): PathParts
 }
 
 export interface ExplainedEndpoint extends RoutedEndpoint {
@@ -298,7 +298,7 @@ const preflightMessage = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   const cors =
     wanted.kind === 'operation'
       ? wanted.slot.load().cors
-      : servingCandidate<P, E>(matched, request.scheme)?.target.loadCors()
+      : servingCandidate<P, E>(matched, request.scheme)?.target.loadParts().cors
   return cors && preflightText(cors, preflight, methods)
 }
 

@@ -4,18 +4,13 @@
 import { compile, type CompileBounds } from '../compile.ts'
 import { API_PARTS } from '../compile/api-parts.ts'
 import { describeLevel } from '../compile/level-part.ts'
+import { describeParts, mapParts } from '../compile/operation-parts.ts'
 import { type CompiledEndpoint, describeSecurity } from '../compile/security.ts'
 import { VERSION_PARTS } from '../compile/version-parts.ts'
-import type {
-  ApiParts,
-  CompiledApi,
-  CompiledPath,
-  CompiledRefusal,
-  CompiledVersion,
-} from '../compile/compiled.ts'
+import type { ApiParts, CompiledApi, CompiledPath, CompiledVersion } from '../compile/compiled.ts'
 import { type Method, METHODS, type ServedScheme } from '../document.ts'
 import type { RealmFacts } from '../realm/environment.ts'
-import type { Value, ValueMap } from '../expression/value.ts'
+import type { ValueMap } from '../expression/value.ts'
 import type { Problem } from '../problem.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 import { describeOperation, type OperationDescription } from './describe-operation.ts'
@@ -44,8 +39,8 @@ export interface FoldedPath {
   readonly template: string
   readonly patterns: readonly PathPattern[]
   readonly schemes: readonly ServedScheme[]
-  readonly headers: Value
-  readonly onRefusal?: ValueMap
+  /** What holds for all its requests. */
+  readonly described: ValueMap
   readonly operations: Readonly<Partial<Record<Method, OperationDescription>>>
 }
 
@@ -79,7 +74,10 @@ const foldVersion = (version: CompiledVersion, write: WriteTemplate): FoldedVers
   basePath: version.basePath,
   isActive: version.isActive,
   pointer: version.paths[0]?.pointer.replace(/\/paths\/[^/]*$/, '') ?? '/versions',
-  described: describeLevel(VERSION_PARTS, version),
+  described: {
+    ...describeLevel(VERSION_PARTS, version),
+    ...describeParts('unmatched', mapParts('unmatched', version, write)),
+  },
   ...(version.security && { security: describeSecurity(version.security) }),
   endpoints: version.endpoints,
   paths: version.paths.map((path) => foldPath(path, write)),
@@ -91,22 +89,14 @@ const foldPath = (path: CompiledPath, write: WriteTemplate): FoldedPath => {
     const operation = path.operations[method]
     if (operation !== undefined) operations[method] = describeOperation(method, operation, write)
   }
-  const { pointer, template, patterns, schemes, headers, refusal } = path
-  return {
-    pointer,
-    template,
-    patterns,
-    schemes,
-    headers: write(headers),
-    ...(refusal && { onRefusal: describeRefusal(refusal, write) }),
-    operations,
-  }
+  const { pointer, template, patterns, schemes } = path
+  const { response_headers: headers, ...parts } = describeParts(
+    'path',
+    mapParts('path', path, write),
+  )
+  const described = { ...parts, ...(headers !== undefined && { headers }) }
+  return { pointer, template, patterns, schemes, described, operations }
 }
-
-const describeRefusal = ({ headers, body }: CompiledRefusal, write: WriteTemplate): ValueMap => ({
-  headers: write(headers),
-  ...(body && { body: write(body) }),
-})
 
 /** The operation at a pointer; undefined: there is none. */
 export const operationAt = (
@@ -129,12 +119,10 @@ export const foldedRecord = ({ versions, ...api }: FoldedDocument): object => ({
       {
         base_path: basePath,
         ...described,
-        paths: paths.map(({ pointer, template, schemes: own, headers, onRefusal, operations }) => ({
+        paths: paths.map(({ pointer, template, described: own, operations }) => ({
           pointer,
           template,
-          schemes: own,
-          headers,
-          ...(onRefusal && { on_refusal: onRefusal }),
+          ...own,
           operations,
         })),
       },

@@ -3,6 +3,7 @@
 
 import { serialize } from 'node:v8'
 import { levelParts } from '../../../language/compile/level-part.ts'
+import { mapParts } from '../../../language/compile/operation-parts.ts'
 import { VERSION_PARTS } from '../../../language/compile/version-parts.ts'
 import type {
   CompiledApi,
@@ -59,12 +60,17 @@ const packVersion = (version: CompiledVersion): PackedVersion => {
     ...parts,
     name: version.name,
     basePath: version.basePath,
+    schemes: version.schemes,
     ownStatusCodes: ownStatusCodes(statusCodes),
     endpoints: version.endpoints,
     paths: version.paths.map(packPath),
-    ...(version.refusal && { hasRefusal: true as const }),
+    ...(wordsUnmatched(version) && { wordsUnmatched: true as const }),
   }
 }
+
+/** Beside its schemes, which the route table has. */
+const wordsUnmatched = (version: CompiledVersion): boolean =>
+  Object.keys(mapParts('unmatched', version, (template) => template)).length > 1
 
 const ownStatusCodes = (codes: StatusCodes): StatusCodes =>
   codes === STATUS_CODES
@@ -106,15 +112,14 @@ const createTextShare = (): ((template: Template) => Template) => {
 const packContent = (versions: readonly CompiledVersion[]): Compact => {
   const shareText = createTextShare()
   const paths = versions.flatMap((version) =>
-    version.paths.map(({ headers, cors, refusal, operations }): UnpackedPath => ({
-      headers,
-      cors,
-      ...(refusal && { refusal }),
-      operations: mapMembers(operations, METHODS, (operation) =>
+    version.paths.map((path): UnpackedPath => ({
+      ...mapParts('path', path, shareText),
+      operations: mapMembers(path.operations, METHODS, (operation) =>
         mapTemplates(operation, shareText),
       ),
     })),
   )
-  const content: UnpackedDocument = { paths, refusals: versions.map(({ refusal }) => refusal) }
+  const unmatched = versions.map((version) => mapParts('unmatched', version, shareText))
+  const content: UnpackedDocument = { paths, unmatched }
   return compact(serialize(content))
 }

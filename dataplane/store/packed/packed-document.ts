@@ -4,8 +4,9 @@
 import type { CompiledEndpoint } from '../../../language/compile/security.ts'
 import type {
   CompiledPath,
-  CompiledRefusal,
+  PathParts,
   StatusCodes,
+  UnmatchedParts,
   VersionParts,
 } from '../../../language/compile/compiled.ts'
 import type { Method, ServedScheme } from '../../../language/document.ts'
@@ -38,12 +39,13 @@ export interface PackedDocument {
 export interface PackedVersion extends Omit<VersionParts, 'statusCodes'> {
   readonly name: string
   readonly basePath: string
+  readonly schemes: readonly ServedScheme[]
   /** The entries of the version's table that the built-in one lacks or has with another value. */
   readonly ownStatusCodes: StatusCodes
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly PackedPath[]
-  /** It has an `on_refusal` for requests that no path of it matches. */
-  readonly hasRefusal?: true
+  /** The document says something of requests that no path of it matches. */
+  readonly wordsUnmatched?: true
 }
 
 export interface PackedPath {
@@ -59,7 +61,7 @@ export interface UnpackedDocument {
   /** Of all versions, one version after the other. */
   readonly paths: readonly UnpackedPath[]
   /** By version. */
-  readonly refusals: readonly (CompiledRefusal | undefined)[]
+  readonly unmatched: readonly UnmatchedParts[]
 }
 
-export type UnpackedPath = Pick<CompiledPath, 'headers' | 'cors' | 'refusal' | 'operations'>
+export type UnpackedPath = PathParts & Pick<CompiledPath, 'operations'>

@@ -2,7 +2,7 @@
 
 import { deserialize } from 'node:v8'
 import { type Compact, expand } from './compact.ts'
-import type { CompiledRefusal } from '../../../language/compile/compiled.ts'
+import type { UnmatchedParts } from '../../../language/compile/compiled.ts'
 import type { PackedDocument, UnpackedDocument, UnpackedPath } from './packed-document.ts'
 
 /** Unpacks all of a document at once, as its paths are often first used together. */
@@ -26,8 +26,11 @@ export class Unpacker {
   }
 
   /** @param index of the version */
-  refusal(index: number): CompiledRefusal | undefined {
-    return this.#unpack().refusals[index]
+  unmatched(index: number): UnmatchedParts {
+    const parts = this.#unpack().unmatched[index]
+    if (parts === undefined)
+      throw new Error(`packed document ${this.#id}: there is no version ${index}`)
+    return parts
   }
 
   #unpack(): UnpackedDocument {

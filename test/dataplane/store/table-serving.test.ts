@@ -125,7 +125,7 @@ describe('createTableServing', () => {
       },
     })
     expect(path?.version.statusCodes).toMatchObject({ 'a.b': 410, 'svc.error.timeout': 504 })
-    expect(path?.loadHeaders()).toMatchObject({ kind: 'map' })
+    expect(path?.loadParts().headers).toMatchObject({ kind: 'map' })
     expect(Object.keys(path?.operations ?? {})).toEqual(['get', 'put'])
     const slot = path?.operations.put
     expect([slot?.method, slot?.path === path, slot?.prepared, slot?.isRecent]).toEqual([

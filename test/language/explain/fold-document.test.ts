@@ -119,6 +119,26 @@ describe('folding a document for people', () => {
     expect(write(big)).toBe('(cut)')
   })
 
+  it('shows what a path, and a version for what no path matches, say of CORS and refusals', () => {
+    const defaults = {
+      cors: { origins: ['https://a.test'] },
+      on_refusal: { headers: { 'x-a': '{{refusal.code}}' }, body: 'no' },
+    }
+    const paths = { '/x': { cors: false, get: { action: { type: 'static', body: 'x' } } } }
+    const said = {
+      cors: { origins: ['https://a.test'] },
+      on_refusal: { headers: { 'x-a': '{{refusal.code}}' }, body: 'no' },
+    }
+    const record = foldedRecord(folded({ api: { defaults }, paths }))
+    const { on_refusal } = said
+    expect(record).toMatchObject({
+      versions: {
+        v1: { ...said, paths: [{ schemes: ['http', 'https'], headers: {}, on_refusal }] },
+      },
+    })
+    expect(record).not.toHaveProperty('versions.v1.paths.0.cors')
+  })
+
   it('has versions by name in its record', () => {
     expect(foldedRecord(folded({}))).toMatchObject({
       id: 'a',

@@ -43,7 +43,10 @@ const unpackAll = (packed: PackedDocument) => {
 const pathsOf = (api: CompiledApi) =>
   api.versions
     .filter(({ isActive }) => isActive)
-    .flatMap(({ paths }) => paths.map(({ headers, operations }) => ({ headers, operations })))
+    .flatMap(({ paths }) => paths.map((path) => omit(path, ['pointer', 'template', 'patterns'])))
+
+const omit = (value: object, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
 
 describe('packDocument', () => {
   it.each(goldenDocuments())('%s comes out as it went in', (_, api) => {
