@@ -40,6 +40,10 @@ export const COMMANDS = {
     summary: 'write what a gateway serves as manifests',
     load: async () => (await import('./commands/import.ts')).importGateway,
   },
+  openapi: {
+    summary: 'write the OpenAPI description of a version',
+    load: async () => (await import('./commands/openapi.ts')).openapi,
+  },
   schema: {
     summary: 'print the JSON Schema for editors',
     load: async () => (await import('./commands/schema.ts')).schema,

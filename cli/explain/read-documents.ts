@@ -29,6 +29,8 @@ export interface ReadDocuments {
 export interface DocumentOfFile {
   readonly folded: FoldedDocument
   readonly compiled: CompiledApi
+  /** As written. */
+  readonly document: ValueMap
   /** @example placeOf('/versions/v1') // 'users.yaml:12:5' */
   readonly placeOf: (pointer: string) => string
 }
@@ -106,7 +108,7 @@ const fold = (
   const { document } = read
   const withheld = secretVariables(resource, document, resources)
   const folding = foldDocument(document, withheld, { maxRoutes })
-  if (!('problems' in folding)) return { ...folding, placeOf: place }
+  if (!('problems' in folding)) return { ...folding, document, placeOf: place }
   const [problem] = folding.problems
   return left(
     `it cannot be folded without the values of its Secrets: ${problem?.message ?? ''}`,

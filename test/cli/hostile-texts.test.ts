@@ -195,6 +195,8 @@ describe('hostile files', () => {
     ['validate', '-o', 'junit'],
     ['routes'],
     ['routes', '-o', 'json'],
+    ['openapi'],
+    ['openapi', '-o', 'yaml'],
     ['explain', 'GET', 'http://a.test/v1/orders'],
     ['diff', '--gateway', 'URL'],
     ['apply', '--kubeconfig', 'FILE'],
@@ -250,6 +252,7 @@ it('every command that reads something is among these', () => {
   const tried = new Set([
     ...Object.keys(asked).map((name) => name.split(' ')[0]),
     'validate',
+    'openapi',
     'apply',
     ...none,
   ])

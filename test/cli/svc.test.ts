@@ -67,6 +67,7 @@ describe('-o', () => {
       explain: 'text json',
       why: 'text json',
       diff: 'text json',
+      openapi: 'json yaml',
       apply: 'text json',
       status: 'text json',
     })
@@ -76,10 +77,10 @@ describe('-o', () => {
     for (const [name, values] of await Promise.all(outputs)) {
       if (values === undefined) continue
       const list = values.replaceAll(' ', ', ')
-      expect(await svc([name, '-o', 'yaml'])).toEqual({
+      expect(await svc([name, '-o', 'xml'])).toEqual({
         code: 2,
         stdout: '',
-        stderr: `svc ${name}: --output: 'yaml' is not valid; expected one of ${list}\n`,
+        stderr: `svc ${name}: --output: 'xml' is not valid; expected one of ${list}\n`,
       })
     }
   })

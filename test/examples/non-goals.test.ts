@@ -40,7 +40,7 @@ const ABSENT: Readonly<Record<string, Absent>> = {
   'WebDAV methods in documents': { names: ['propfind', 'mkcol', 'copy', 'move', 'lock'] },
   'plug-ins, scripts, filters': { names: ['plugins', 'scripts', 'script', 'filters'] },
   'several calls for one response': { names: ['actions', 'steps', 'before', 'after'] },
-  'publishing OpenAPI, importing OpenAPI': { names: ['openapi', 'swagger'] },
+  'importing OpenAPI': { names: ['swagger'] },
   'an admin interface that changes things': { because: 'it is no matter of documents' },
   'other kinds of Kubernetes (Ingress, HTTPRoute)': { because: 'it is no matter of documents' },
 }

@@ -1,0 +1,117 @@
+// Describes for OpenAPI what the gateway refuses by itself: the error record (§2.14) as a component, and which statuses an
+// operation may refuse with.
+
+import { actionResponse } from '../compile/action.ts'
+import { authSchemesOf } from '../compile/security.ts'
+import { readsBody } from '../compile/unsuitable-types.ts'
+import type { CompiledOperation } from '../compile/compiled.ts'
+import type { Method } from '../document.ts'
+import type { ValueMap } from '../expression/value.ts'
+import { isWithBody, PROBLEM_JSON } from '../routes/negotiate.ts'
+
+const TEXT = { type: 'string' }
+
+const RECORD = { $ref: '#/components/schemas/Error' }
+
+/** What error records come in. */
+export const ERROR_CONTENT: ValueMap = {
+  'application/json': { schema: RECORD },
+  'application/msgpack': { schema: RECORD },
+  [PROBLEM_JSON]: { schema: { $ref: '#/components/schemas/Problem' } },
+}
+
+/** `components.schemas` of every description. */
+export const ERROR_SCHEMAS: ValueMap = {
+  Error: {
+    type: 'object',
+    description: 'An error record; it may have more members.',
+    required: ['code', 'message', 'description'],
+    properties: { code: TEXT, message: TEXT, description: TEXT },
+  },
+  Problem: {
+    type: 'object',
+    description: 'An error record as problem details (RFC 9457).',
+    required: ['type', 'title', 'status', 'code', 'message', 'description'],
+    properties: {
+      type: TEXT,
+      title: TEXT,
+      status: { type: 'integer' },
+      detail: TEXT,
+      instance: TEXT,
+      code: TEXT,
+      message: TEXT,
+      description: TEXT,
+    },
+  },
+}
+
+const REFUSALS = {
+  400: { name: 'BadRequest', description: 'The request is invalid.' },
+  401: { name: 'Unauthorized', description: 'Credentials are missing or wrong.' },
+  403: { name: 'Forbidden', description: 'The caller may not do this.' },
+  406: { name: 'NotAcceptable', description: 'No media type that the client accepts is provided.' },
+  413: { name: 'ContentTooLarge', description: 'The body is too large.' },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The media type of the body is not accepted.',
+  },
+} as const
+
+type RefusalStatus = keyof typeof REFUSALS
+
+const STATUSES = Object.keys(REFUSALS) as unknown as readonly RefusalStatus[]
+
+/** Of a failure with any other status. */
+export const FAILURE: ValueMap = { $ref: '#/components/responses/Failure' }
+
+/** `components.responses` of every description. */
+export const ERROR_RESPONSES: ValueMap = Object.fromEntries([
+  ...STATUSES.map((status) => {
+    const { name, description } = REFUSALS[status]
+    return [name, { description, content: ERROR_CONTENT }] as const
+  }),
+  ['Failure', { description: 'An error.', content: ERROR_CONTENT }],
+])
+
+/**
+ * Responses by status.
+ * @param isWorded `on_refusal` gives the body of what is refused
+ */
+export const describeRefusals = (
+  method: Method,
+  operation: CompiledOperation,
+  isWorded: boolean,
+): Record<string, ValueMap> => {
+  const schemes = authSchemesOf(operation.security)
+  const isRestricted = operation.security.some(
+    ({ type, groups, roles, scopes, networks }: Restricted) =>
+      type === 'oidc' || [groups, roles, scopes, networks].some((each) => each !== undefined),
+  )
+  const asksFor = method !== 'options'
+  const hasBody = isWithBody(method)
+  const may: Readonly<Record<RefusalStatus, boolean>> = {
+    400: readsBody(operation),
+    401: asksFor && schemes.length > 0,
+    403: asksFor && isRestricted,
+    406: actionResponse(operation).checksAccept,
+    413: hasBody,
+    415: hasBody,
+  }
+  return Object.fromEntries(
+    STATUSES.filter((status) => may[status]).map((status) => {
+      const { name, description } = REFUSALS[status]
+      const response = isWorded
+        ? { description, content: { '*/*': {} } }
+        : { $ref: `#/components/responses/${name}` }
+      return [status, response]
+    }),
+  )
+}
+
+interface Restricted {
+  readonly type: string
+  readonly groups?: readonly string[]
+  readonly roles?: readonly string[]
+  readonly scopes?: readonly string[]
+  readonly networks?: readonly string[]
+}
