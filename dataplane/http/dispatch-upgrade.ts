@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
@@ -30,7 +31,7 @@ import { asksForWebSocket, checkOrigin, readWampHandshake } from './upgrade/hand
 import { whyOver } from './upgrade/opened-by.ts'
 import { checkScheme, type WebSocketRoutes } from './upgrade/web-socket-route.ts'
 import { stepsOfWebSocket, takeSteps } from './steps/request-steps.ts'
-import type { StepRequest } from './steps/request-step.ts'
+import { type CheckResult, SeenRequest } from './steps/request-step.ts'
 import type { Envelope } from './response/own-headers.ts'
 import { switchHead } from './upgrade/switch-head.ts'
 import { writeResponse } from './response/write-response.ts'
@@ -228,6 +229,40 @@ const admit = async (
   return relays.open(owner, readWampHandshake(request), signal)
 }
 
+/** The handshake of a connection to `/ws`, whose messages have types of their own. */
+class HandshakeRequest extends SeenRequest {
+  readonly isAcceptable = true
+  protected readonly incomingRequest: Upgrade['incomingRequest']
+  readonly #dispatch: DispatchOptions
+  readonly #realmUri: string
+
+  constructor(
+    dispatch: DispatchOptions,
+    incomingRequest: Upgrade['incomingRequest'],
+    realmUri: string,
+  ) {
+    super()
+    this.incomingRequest = incomingRequest
+    this.#dispatch = dispatch
+    this.#realmUri = realmUri
+  }
+
+  checkOrigin(security: CompiledSecurity): CheckResult {
+    const { request, head } = this.incomingRequest
+    const open = withinNetworks(security, callerOf(this.incomingRequest))
+    return checkOrigin(request, head.authority, this.#dispatch.origins(this.#realmUri), open)
+  }
+
+  checkHandshake(): undefined {
+    return undefined
+  }
+
+  authenticate(guard: CompiledSecurity): CheckResult | Promise<CheckResult> {
+    const realmUri = this.#realmUri
+    return authenticateRequest(this.#dispatch, this.incomingRequest, { guard, realmUri })
+  }
+}
+
 /** Rejects if a step refuses the client. */
 const takenSteps = (
   dispatch: DispatchOptions,
@@ -235,31 +270,7 @@ const takenSteps = (
   found: ServedWebSocket,
 ): Promise<void> =>
   new Promise((resolve, reject: (error: unknown) => void) => {
-    const { request, head } = incomingRequest
-    const { realmUri } = found.version
-    const stepRequest: StepRequest = {
-      head,
-      contentEncoding: undefined,
-      fetchSite: undefined,
-      // Its messages have types of their own.
-      isAcceptable: true,
-      isPreflight: false,
-      get identity() {
-        return incomingRequest.identity
-      },
-      get isGone() {
-        return request.socket.destroyed
-      },
-      checkOrigin: (security) =>
-        checkOrigin(
-          request,
-          head.authority,
-          dispatch.origins(realmUri),
-          withinNetworks(security, callerOf(incomingRequest)),
-        ),
-      checkHandshake: () => undefined,
-      authenticate: (guard) => authenticateRequest(dispatch, incomingRequest, { guard, realmUri }),
-    }
+    const stepRequest = new HandshakeRequest(dispatch, incomingRequest, found.version.realmUri)
     takeSteps(stepsOfWebSocket(found), stepRequest, found, {
       proceed: resolve,
       refuse: reject,

@@ -28,6 +28,8 @@ import type { HeaderList } from './response/headers.ts'
 import { type Found, pathCors, pathHeaders } from './path-headers.ts'
 import { refuseUnmatched, report, type UnmatchedWording, writeUnmatched } from './report.ts'
 import { spokenBy } from './refusal.ts'
+import type { RenderedResponse } from './response/plan.ts'
+import { CLIENT_WENT_AWAY } from './settlement.ts'
 import { hasBody, readHead, type RequestHead } from './request/head.ts'
 import {
   allowOf,
@@ -39,7 +41,7 @@ import {
   toMethod,
 } from '../../language/router/select-route.ts'
 import type { MountedVersion, OperationSlot, ServedEndpoint, ServedVersion } from '../served.ts'
-import type { StepRequest, UnservedRequest } from './steps/request-step.ts'
+import { SeenRequest, type UnservedRequest } from './steps/request-step.ts'
 import {
   abandonOperation,
   answerOperation,
@@ -294,6 +296,37 @@ const notReady = (): GatewayError =>
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
 
+/** A request whose path has no operation for it. */
+class RequestOfPath extends SeenRequest {
+  readonly isAcceptable = true
+  protected readonly incomingRequest: IncomingRequest
+
+  constructor(incomingRequest: IncomingRequest) {
+    super()
+    this.incomingRequest = incomingRequest
+  }
+
+  checkOrigin(): undefined {
+    return undefined
+  }
+
+  checkHandshake(): undefined {
+    return undefined
+  }
+
+  authenticate(): Error {
+    return new TypeError('A path without an operation authenticates no caller')
+  }
+}
+
+/** Counted, never sent: the client has disconnected. */
+const ABANDONED: RenderedResponse = {
+  status: CLIENT_WENT_AWAY,
+  headers: [],
+  contentType: undefined,
+  body: '',
+}
+
 /** Answers or refuses a request whose path no operation serves, by the steps of the path. */
 const serveUnserved = (
   options: DispatchOptions,
@@ -302,7 +335,7 @@ const serveUnserved = (
   preflight?: UnservedRequest['preflight'],
 ): void => {
   const { incomingRequest, match: matched } = found
-  const { request, head, scheme } = incomingRequest
+  const { request, scheme } = incomingRequest
   // Browsers follow no redirect of a preflight.
   const lacks =
     lacked === 'scheme' && preflightOf(request) !== undefined && hasRedirect(matched)
@@ -318,18 +351,6 @@ const serveUnserved = (
     headers,
     preflight,
   }
-  const stepRequest: StepRequest = {
-    head,
-    contentEncoding: request.headers['content-encoding'],
-    identity: undefined,
-    fetchSite: undefined,
-    isAcceptable: true,
-    isPreflight: false,
-    isGone: false,
-    checkOrigin: () => undefined,
-    checkHandshake: () => undefined,
-    authenticate: () => new TypeError('A path without an operation authenticates no caller'),
-  }
   const refuse = (error: unknown): void => {
     refuseUnmatched(
       options,
@@ -338,7 +359,7 @@ const serveUnserved = (
       wordingOfPath(found, headers(), cors !== undefined),
     )
   }
-  takeSteps(stepsOfPath(unserved), stepRequest, unserved, {
+  takeSteps(stepsOfPath(unserved), new RequestOfPath(incomingRequest), unserved, {
     proceed: () => {
       refuse(new TypeError('No step has answered a request that no operation serves'))
     },
@@ -346,7 +367,9 @@ const serveUnserved = (
       writeUnmatched(options, incomingRequest, rendered)
     },
     refuse,
-    abandon: () => undefined,
+    abandon: () => {
+      writeUnmatched(options, incomingRequest, ABANDONED)
+    },
     fail: refuse,
   })
 }

@@ -11,17 +11,15 @@ import type { CompiledSecurity } from '../../language/compile/security.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { asksForWebSocket, checkOrigin } from './upgrade/handshake.ts'
 import { withinNetworks } from '../security/schemes/networks.ts'
-import type { Identity } from '../security/schemes/authentication.ts'
 import type { OperationSlot, ServedPath } from '../served.ts'
 import { authenticateRequest, callerOf } from './authenticate-request.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import type { Served, PreparedOperation } from './prepared-operation.ts'
 import type { Guard } from './operation-shape.ts'
-import type { RequestHead } from './request/head.ts'
 import { corsHeaders } from './response/cors.ts'
 import type { RequestFields } from './response/own-headers.ts'
-import type { StepRequest, CheckResult } from './steps/request-step.ts'
+import { type CheckResult, SeenRequest } from './steps/request-step.ts'
 
 /** An operation of a document, and the route to it. */
 export interface Selected<P> {
@@ -38,7 +36,7 @@ export interface Matched {
   readonly fields: RequestFields
 }
 
-export class MatchedRequest implements Matched, StepRequest {
+export class MatchedRequest extends SeenRequest implements Matched {
   readonly incomingRequest: IncomingRequest
   readonly match: Match<Served>
   readonly selected: Selected<PreparedOperation>
@@ -55,6 +53,7 @@ export class MatchedRequest implements Matched, StepRequest {
     selected: Selected<PreparedOperation>,
     operation: PreparedOperation,
   ) {
+    super()
     this.incomingRequest = incomingRequest
     this.match = match
     this.selected = selected
@@ -67,23 +66,6 @@ export class MatchedRequest implements Matched, StepRequest {
       cors: cors && corsHeaders(cors, incomingRequest.request.headers.origin),
     }
     this.#options = options
-  }
-
-  get head(): RequestHead {
-    return this.incomingRequest.head
-  }
-
-  get contentEncoding(): string | undefined {
-    return this.incomingRequest.request.headers['content-encoding']
-  }
-
-  get fetchSite(): string | undefined {
-    const site = this.incomingRequest.request.headers['sec-fetch-site']
-    return typeof site === 'string' ? site : undefined
-  }
-
-  get identity(): Identity | undefined {
-    return this.incomingRequest.identity
   }
 
   /** The type of the operation that the client prefers; undefined: it accepts none of them. */
@@ -100,19 +82,6 @@ export class MatchedRequest implements Matched, StepRequest {
     // The action decides whether the response really is a stream of events.
     const takesEvents = hasEvents && rateEventStream(this.head.accept, offers) !== 'refused'
     return this.offered !== undefined || takesEvents
-  }
-
-  get isPreflight(): boolean {
-    const { method, headers } = this.incomingRequest.request
-    return (
-      method === 'OPTIONS' &&
-      headers.origin !== undefined &&
-      headers['access-control-request-method'] !== undefined
-    )
-  }
-
-  get isGone(): boolean {
-    return this.incomingRequest.request.socket.destroyed
   }
 
   checkOrigin(security: CompiledSecurity): CheckResult {

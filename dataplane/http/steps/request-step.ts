@@ -1,5 +1,5 @@
 // Defines what a step is: one thing that may stand between the match of a request and its action, at each door that
-// requests come in by.
+// requests come in by; and what it sees of a request, whichever door that was.
 
 import type { Lacks } from '../../../language/router/select-route.ts'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
@@ -8,6 +8,8 @@ import type { DecisionStep } from '../../decisions/decision.ts'
 import type { GatewayError } from '../../gateway-error.ts'
 import type { ServedWebSocket } from '../../served.ts'
 import type { Guard, OperationShape } from '../operation-shape.ts'
+import { placeOfClient } from '../client-place.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import type { RequestHead } from '../request/head.ts'
 import type { HeaderList } from '../response/headers.ts'
 import type { RenderedResponse } from '../response/plan.ts'
@@ -36,29 +38,72 @@ export interface UnservedRequest {
 
 export type Door = keyof Doors
 
-/** What a step sees of a request, whichever door it came in by: what was read of its head, and who sent it. Never Node's own. */
-export interface StepRequest {
-  readonly head: Pick<RequestHead, 'accept' | 'contentType' | 'contentLength' | 'isChunked'>
-  readonly contentEncoding: string | undefined
+/** What a step sees of a request: what was read of its head, and who sent it. Never Node's own. */
+export type StepRequest = Pick<SeenRequest, keyof SeenRequest>
+
+/**
+ * A request at any door. What steps need of it is computed when one of them asks; a door says what is different there: for
+ * which types it can respond, who may open a WebSocket, how callers authenticate.
+ */
+export abstract class SeenRequest {
+  protected abstract readonly incomingRequest: Omit<IncomingRequest, 'response'>
+
+  get head(): RequestHead {
+    return this.incomingRequest.head
+  }
+
+  get contentEncoding(): string | undefined {
+    return this.incomingRequest.request.headers['content-encoding']
+  }
+
   /** `Sec-Fetch-Site`: which page made a browser send it. */
-  readonly fetchSite: string | undefined
+  get fetchSite(): string | undefined {
+    const site = this.incomingRequest.request.headers['sec-fetch-site']
+    return typeof site === 'string' ? site : undefined
+  }
+
+  /**
+   * By which the client counts where something is shared among clients; of IPv6 its /64. undefined: it is a proxy's, whose
+   * clients are not known, or there is none.
+   */
+  get clientAddress(): string | undefined {
+    return placeOfClient(this.incomingRequest)
+  }
+
   /** undefined until a step has asked who the caller is, and for operations that do not ask. */
-  readonly identity: Identity | undefined
-  /** Whether a type of the operation, or a stream of events where it may give one, is acceptable to the client. */
-  readonly isAcceptable: boolean
+  get identity(): Identity | undefined {
+    return this.incomingRequest.identity
+  }
+
   /** It asks for a browser what a page of another origin may send (CORS). */
-  readonly isPreflight: boolean
+  get isPreflight(): boolean {
+    const { method, headers } = this.incomingRequest.request
+    return (
+      method === 'OPTIONS' &&
+      headers.origin !== undefined &&
+      headers['access-control-request-method'] !== undefined
+    )
+  }
+
   /** The client has disconnected. */
-  readonly isGone: boolean
+  get isGone(): boolean {
+    return this.incomingRequest.request.socket.destroyed
+  }
+
+  /** Whether a type of the operation, or a stream of events where it may give one, is acceptable to the client. */
+  abstract readonly isAcceptable: boolean
+
   /**
    * Of the handshake of a WebSocket: whether a page of this origin may open one with these credentials. Other requests have
    * nothing to check.
    */
-  checkOrigin(security: CompiledSecurity): CheckResult
+  abstract checkOrigin(security: CompiledSecurity): CheckResult
+
   /** Whether the handshake of a WebSocket, if it is one, may go on to an upstream. @param isTaken the document wants it to */
-  checkHandshake(isTaken: boolean): CheckResult
+  abstract checkHandshake(isTaken: boolean): CheckResult
+
   /** Finds out who the caller is. */
-  authenticate(guard: Guard): CheckResult | Promise<CheckResult>
+  abstract authenticate(guard: Guard): CheckResult | Promise<CheckResult>
 }
 
 /** undefined: the request goes on. A GatewayError refuses it: status and metric are those of its code. */

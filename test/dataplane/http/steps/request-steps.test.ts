@@ -31,7 +31,12 @@ const shapeWith = (more: Partial<OperationShape>): OperationShape =>
     ...more,
   }) as OperationShape
 
-const HEAD = { accept: undefined, contentType: undefined, contentLength: NaN, isChunked: false }
+const HEAD = {
+  accept: undefined,
+  contentType: undefined,
+  contentLength: NaN,
+  isChunked: false,
+} as StepRequest['head']
 
 interface Asked {
   readonly head?: Partial<StepRequest['head']>
@@ -47,6 +52,7 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   head: { ...HEAD, ...head },
   contentEncoding: undefined,
   fetchSite: undefined,
+  clientAddress: undefined,
   identity: undefined,
   isAcceptable: true,
   isPreflight: false,
