@@ -12,6 +12,10 @@ export const COMMANDS = {
     summary: 'list what is wrong with documents and manifests',
     load: async () => (await import('./commands/validate.ts')).validate,
   },
+  test: {
+    summary: 'run the examples of documents, without a gateway',
+    load: async () => (await import('./commands/test.ts')).testExamples,
+  },
   routes: {
     summary: 'list the routes of files or of a gateway',
     load: async () => (await import('./commands/routes.ts')).routes,

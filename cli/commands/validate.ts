@@ -12,7 +12,7 @@ import { gatherFiles } from '../validate/gather-files.ts'
 import { validateFiles } from '../validate/validate-files.ts'
 import { type CommandIo, defineCommand } from '../command.ts'
 import { diagnosticsForGitHub } from '../formats/github.ts'
-import { diagnosticsAsJUnit, type IsFailure } from '../formats/junit.ts'
+import { diagnosticsAsJUnit, type IsFailure } from '../validate/diagnostics-junit.ts'
 import { diagnosticsAsSarif } from '../formats/sarif.ts'
 import { MAX_ROUTES_SETTING, OUTPUT_SETTING } from '../common-settings.ts'
 

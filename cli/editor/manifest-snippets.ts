@@ -60,6 +60,16 @@ const DEFINITIONS: Readonly<Record<string, readonly ValueMap[]>> = {
     INSIDE,
   ],
   securityObject: [INSIDE],
+  example: [
+    {
+      label: 'an example with its response',
+      body: {
+        request: { bindings: { '${1:id}': '${2:7}' } },
+        given: { status_code: 200, body: { '${3:id}': '${2:7}' } },
+        expect: { status_code: 200, body: { '${3:id}': '${2:7}' } },
+      },
+    },
+  ],
   path: [
     {
       label: 'get: respond statically',

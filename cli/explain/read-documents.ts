@@ -6,6 +6,7 @@ import { type FoldedDocument, foldDocument } from '../../language/explain/fold-d
 import { listAt, mapAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { readDocument } from '../../operator/reconcile/documents/read-document.ts'
+import { readVariables } from '../../operator/reconcile/documents/read-variables.ts'
 import {
   type ApiSpecificationResource,
   type Resource,
@@ -15,6 +16,7 @@ import { DEFAULT_CLASS } from '../../operator/resource/resource-schema.ts'
 import { type Collected, collectResources, type Located } from '../validate/collect-resources.ts'
 import { diagnosticLine } from '../validate/validation-diagnostic.ts'
 import type { GatheredFile } from '../validate/gather-files.ts'
+import { standInSecrets } from '../validate/secret-references.ts'
 import { validateCollected } from '../validate/validate-files.ts'
 
 export interface ReadDocuments {
@@ -27,6 +29,8 @@ export interface ReadDocuments {
 }
 
 export interface DocumentOfFile {
+  /** From Secrets among the files; an empty text in place of each that is not there. */
+  readonly variables: () => ValueMap
   readonly folded: FoldedDocument
   readonly compiled: CompiledApi
   /** As written. */
@@ -108,12 +112,24 @@ const fold = (
   const { document } = read
   const withheld = secretVariables(resource, document, resources)
   const folding = foldDocument(document, withheld, { maxRoutes })
-  if (!('problems' in folding)) return { ...folding, document, placeOf: place }
+  if (!('problems' in folding)) {
+    const variables = (): ValueMap => variablesOf(resource, resources)
+    return { ...folding, document, variables, placeOf: place }
+  }
   const [problem] = folding.problems
   return left(
     `it cannot be folded without the values of its Secrets: ${problem?.message ?? ''}`,
     problem?.path,
   )
+}
+
+const variablesOf = (
+  resource: ApiSpecificationResource,
+  resources: ReadonlyMap<string, Resource>,
+): ValueMap => {
+  const all = new Map([...resources, ...standInSecrets(resources)])
+  const read = readVariables(resource, { version: 1, resources: all, notes: [] })
+  return 'found' in read ? read.found.variables : {}
 }
 
 /** Names of the variables that come from Secrets. */

@@ -3,6 +3,7 @@
 import { type AccessTokens, createAccessTokens } from './tokens/access-token.ts'
 import type { Authenticate } from './schemes/authentication.ts'
 import { type AuthenticateDeps, createAuthenticate } from './schemes/create-authenticate.ts'
+import { createCredentialVerifier, type VerifierDeps } from './schemes/credential-verifier.ts'
 import { createPasswords, type Passwords } from './passwords/passwords.ts'
 import { createTickets, type Tickets } from './tokens/ticket.ts'
 
@@ -13,10 +14,8 @@ export interface Security {
   readonly passwords: Passwords
 }
 
-export interface SecurityDeps extends Omit<
-  AuthenticateDeps,
-  'passwords' | 'tickets' | 'accessTokens'
-> {
+export interface SecurityDeps
+  extends AuthenticateDeps, Omit<VerifierDeps, 'passwords' | 'tickets' | 'accessTokens'> {
   /** As `randomBytes` of node:crypto. */
   readonly random: (size: number) => Buffer
   /** UUID v4, as `randomUUID` of node:crypto. */
@@ -29,6 +28,7 @@ export const createSecurity = (deps: SecurityDeps): Security => {
   const tickets = createTickets({ keys, now, newId })
   const accessTokens = createAccessTokens({ keys, now, newId })
   const passwords = createPasswords({ shared, now, random })
-  const authenticate = createAuthenticate({ ...deps, tickets, accessTokens, passwords })
+  const verify = createCredentialVerifier({ ...deps, tickets, accessTokens, passwords })
+  const authenticate = createAuthenticate(deps, verify)
   return { authenticate, tickets, accessTokens, passwords }
 }

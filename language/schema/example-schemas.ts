@@ -59,9 +59,15 @@ export const EXAMPLE_SCHEMAS: Readonly<Record<string, DocumentSchema>> = {
     type: 'object',
     description: 'The request of an example. It has no credentials: as says who calls.',
     properties: {
+      method: key('Method; that of the operation when left out.', {
+        type: 'string',
+        pattern: '^[A-Z]+$',
+      }),
       host: key("Host header; the document's host when left out.", TEXT),
-      scheme: key('http, as when left out, or https.', { enum: ['http', 'https'] }),
-      path: key('The whole path as it is sent, in place of bindings.', {
+      scheme: key('http or https; http when left out, if it is served.', {
+        enum: ['http', 'https'],
+      }),
+      path: key('The whole path as it is sent, a query with it, in place of bindings.', {
         type: 'string',
         pattern: '^/',
       }),
@@ -75,6 +81,10 @@ export const EXAMPLE_SCHEMAS: Readonly<Record<string, DocumentSchema>> = {
         propertyNames: NO_CREDENTIAL,
       }),
       body: key('A text as it is sent; any other value as JSON.'),
+      address: key('Address of the client; 127.0.0.1 when left out.', {
+        type: 'string',
+        pattern: '^[0-9a-fA-F.:]+$',
+      }),
       as: key('Who calls, in place of credentials; anonymous when left out.', ref('exampleCaller')),
     },
     additionalProperties: false,

@@ -182,6 +182,10 @@ describe('hostile files', () => {
       kind: HOSTILE,
       metadata: { name: 'a' },
     }),
+    'has hostile examples': JSON.stringify(DOCUMENT).replace(
+      '"action":',
+      `"examples":{"${inJson}":{"given":{"body":"${inJson}"},"expect":{"body":{"${inJson}":"${inJson}"},"headers":{"${inJson}":1}}}},"action":`,
+    ),
     'has a hostile expression': JSON.stringify(DOCUMENT).replace(
       '"orders"',
       `"{{request.${inJson} |> nope${inJson}}}"`,
@@ -197,6 +201,9 @@ describe('hostile files', () => {
     ['routes', '-o', 'json'],
     ['openapi'],
     ['openapi', '-o', 'yaml'],
+    ['test'],
+    ['test', '-o', 'json'],
+    ['test', '-o', 'junit'],
     ['explain', 'GET', 'http://a.test/v1/orders'],
     ['diff', '--gateway', 'URL'],
     ['apply', '--kubeconfig', 'FILE'],
@@ -252,6 +259,7 @@ it('every command that reads something is among these', () => {
   const tried = new Set([
     ...Object.keys(asked).map((name) => name.split(' ')[0]),
     'validate',
+    'test',
     'openapi',
     'apply',
     ...none,

@@ -63,6 +63,7 @@ describe('-o', () => {
     expect(Object.fromEntries(await Promise.all(outputs))).toEqual({
       ...Object.fromEntries(NAMES.map((name) => [name, undefined])),
       validate: 'text json github sarif junit',
+      test: 'text json junit',
       routes: 'text json',
       explain: 'text json',
       why: 'text json',

@@ -20,21 +20,25 @@ import {
 } from './authenticator.ts'
 import type { Authenticate, AuthenticateResult, Caller } from './authentication.ts'
 import { forbidden, outsideNetworks, unauthorized, withChallenges } from './challenge.ts'
-import { createCredentialVerifier, type VerifierDeps } from './credential-verifier.ts'
+import type { VerifyCredentials } from './credential-verifier.ts'
 import { createFailureReport, type ReportFailure } from './failure-report.ts'
 import { networkReasonOf, withinNetworks } from './networks.ts'
 import { schemesOfRequest } from './request-schemes.ts'
 import { failedRequirement, meetsRequirements, missingRequirements } from './requirements.ts'
 
-export interface AuthenticateDeps extends VerifierDeps {
+export interface AuthenticateDeps {
   /** The record that holds now. */
   readonly realms: (uri: string) => RealmRecord | undefined
   readonly audit: Audit
+  /** Unix time in milliseconds. */
+  readonly now: () => number
 }
 
-/** @example const verdict = await createAuthenticate(deps)([{ type: 'basic' }], 'com.acme', caller) */
-export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
-  const verify = createCredentialVerifier(deps)
+/** @example const verdict = await createAuthenticate(deps, verify)([{ type: 'basic' }], 'com.acme', caller) */
+export const createAuthenticate = (
+  deps: AuthenticateDeps,
+  verify: VerifyCredentials,
+): Authenticate => {
   const report = createFailureReport(deps.audit, deps.now)
 
   return (security, realmUri, caller) => {

@@ -1,0 +1,156 @@
+// Runs examples one after the other by a gateway in this process: each request goes in over a pair of streams, and what
+// would leave is compared with what the example expects. Time and random numbers are the same in every run.
+
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { type Duplex, duplexPair } from 'node:stream'
+import { http } from '../../base/node-http.ts'
+import type { CompiledApi } from '../../language/compile/compiled.ts'
+import type { PlacedExample } from '../../language/examples/example.ts'
+import {
+  type Mismatch,
+  mismatchesOf,
+  type ObservedResponse,
+} from '../../language/examples/match-expectation.ts'
+import { type WrittenRequest, writeRequest } from '../../language/examples/write-request.ts'
+import { createAuthenticate } from '../security/schemes/create-authenticate.ts'
+import { decodeMessage, headerRecord } from './decode-message.ts'
+import { createEndingStreams } from './ending-streams.ts'
+import { credentialHeader, verifyCaller } from './example-caller.ts'
+import { createExampleRouter } from './example-router.ts'
+import { createExampleUpstream } from './example-upstream.ts'
+import { GivenResults } from './given-results.ts'
+import { createInProcessGateway, type InProcessGateway } from './in-process-gateway.ts'
+
+export interface ExampleComparison {
+  /** Empty: it is as the example says. */
+  readonly mismatches: readonly Mismatch[]
+  /** Why it could not be run, or what else is wrong, each with its pointer below the example. */
+  readonly problems: readonly { readonly path: string; readonly message: string }[]
+}
+
+export type RunExample = (placed: PlacedExample) => Promise<ExampleComparison>
+
+/** 2026-01-01T00:00:00Z */
+const NOW = Date.UTC(2026, 0, 1)
+
+interface Run {
+  readonly placed: PlacedExample
+  readonly given: GivenResults
+  /** Operations that it does not belong to. */
+  readonly elsewhere: string[]
+  readonly unexpected: unknown[]
+}
+
+/** @param documents valid, without conflicts */
+export const createExampleRunner = async (
+  documents: readonly CompiledApi[],
+): Promise<RunExample> => {
+  let current: Run | undefined
+  const run = (): Run => {
+    if (current === undefined) throw new Error('no example is run')
+    return current
+  }
+  const { streams, endOpen } = createEndingStreams()
+  const gateway = await createInProcessGateway({
+    documents,
+    eventStreams: streams,
+    reach: (operation, { apiId }) => {
+      const { given, placed, elsewhere } = run()
+      if (operation.pointer !== placed.operation.pointer || apiId !== placed.api.id)
+        elsewhere.push(`it is served by ${operation.pointer} of ${apiId}`)
+      return {
+        upstream: createExampleUpstream(given),
+        router: createExampleRouter(given, endOpen),
+      }
+    },
+    authenticate: createAuthenticate(
+      {
+        // Each has the users that examples name.
+        realms: (uri) => ({ uri }),
+        audit: () => undefined,
+        now: () => NOW,
+      },
+      (scheme, { uri }) => verifyCaller(run().placed.example.request?.as, scheme, uri),
+    ),
+    onUnexpected: (error) => run().unexpected.push(error),
+    wallClock: () => NOW,
+    // The first of several hosts, and the shortest back-off.
+    clock: { now: () => performance.now(), random: () => 0 },
+  })
+  return async (placed) => {
+    const request = writeRequest(placed)
+    if ('problem' in request)
+      return { mismatches: [], problems: [{ path: '/request', message: request.problem }] }
+    current = {
+      placed,
+      given: new GivenResults(placed.example.given),
+      elsewhere: [],
+      unexpected: [],
+    }
+    const observed = await exchange(gateway, request, current)
+    return compareRun(current, observed)
+  }
+}
+
+const compareRun = (
+  { placed: { example }, given, elsewhere, unexpected }: Run,
+  observed: ObservedResponse,
+): ExampleComparison => ({
+  mismatches: mismatchesOf(example.expect, observed),
+  problems: [
+    ...(given.problem === undefined ? [] : [given.problem]),
+    ...elsewhere.map((message) => ({ path: '/request', message })),
+    ...unexpected.map((error) => ({
+      path: '',
+      message: `the gateway has failed: ${String(error)}`,
+    })),
+  ],
+})
+
+const exchange = async (
+  { servers }: InProcessGateway,
+  request: WrittenRequest,
+  run: Run,
+): Promise<ObservedResponse> => {
+  const { address = '127.0.0.1', as } = run.placed.example.request ?? {}
+  const [client, served] = duplexPair()
+  servers[request.scheme].emit('connection', withPeer(served, address))
+  const { body = '' } = request
+  const headers: readonly (readonly [string, string])[] = [
+    ['host', request.host ?? 'example.test'],
+    ...request.headers,
+    ...credentialHeader(run.placed.operation.security, as),
+    ...(body === '' ? [] : [['content-length', String(Buffer.byteLength(body))] as const]),
+  ]
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sending = http.request({
+      method: request.method,
+      path: request.target,
+      headers: headers.flat(),
+      setDefaultHeaders: false,
+      createConnection: () => client,
+    })
+    sending.once('response', resolve).once('error', reject)
+    sending.end(body)
+  })
+  const chunks: Buffer[] = []
+  response.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await once(response, 'close')
+  client.destroy()
+  served.destroy()
+  const record = headerRecord(response.rawHeaders)
+  return {
+    status_code: response.statusCode ?? 0,
+    headers: record,
+    body: decodeMessage(record['content-type'] ?? '', Buffer.concat(chunks)),
+    sent: run.given.sent,
+  }
+}
+
+const withPeer = (served: Duplex, address: string): Duplex =>
+  Object.defineProperties(served, {
+    remoteAddress: { value: address },
+    remotePort: { value: 50_000 },
+    remoteFamily: { value: address.includes(':') ? 'IPv6' : 'IPv4' },
+  })
