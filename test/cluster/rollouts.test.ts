@@ -18,7 +18,13 @@ import {
   SYSTEM_NAMESPACE,
 } from '../support/cluster/install.ts'
 import { isReady, tallyDuring, untilSettled } from '../support/cluster/observe-rollout.ts'
-import { startTraffic, type Traffic, trafficDocument, USERS } from '../support/cluster/traffic.ts'
+import {
+  socketDocument,
+  startTraffic,
+  type Traffic,
+  trafficDocument,
+  USERS,
+} from '../support/cluster/traffic.ts'
 import { type Failure, isRefused, type Tally } from '../support/cluster/traffic-book.ts'
 import { tellingIn } from '../support/cluster/trouble.ts'
 import { eventually } from '../support/eventually.ts'
@@ -91,12 +97,15 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
       ...Array.from({ length: DOCUMENTS }, (_, index) =>
         documentObject(NAMESPACE, `doc-${index}`, { host: HOST }),
       ),
-      {
+      ...[
+        trafficDocument('traffic', HOST, REALM, `http://echo.${NAMESPACE}`),
+        socketDocument('sockets', HOST, REALM, `http://echo.${NAMESPACE}`),
+      ].map((document, index) => ({
         apiVersion: 'gateway.svc.dev/v1alpha1',
         kind: 'ApiSpecification',
-        metadata: { name: 'traffic', namespace: NAMESPACE },
-        spec: { document: trafficDocument('traffic', HOST, REALM, `http://echo.${NAMESPACE}`) },
-      },
+        metadata: { name: `traffic-${index}`, namespace: NAMESPACE },
+        spec: { document },
+      })),
     ])
     await kubectl(
       'wait',
@@ -109,7 +118,7 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
     )
     await kubectl('wait', 'deployment', '--all', '-n', NAMESPACE, '--for=condition=Available')
     url = await installation.url()
-    traffic = startTraffic({ url, host: HOST, documents: DOCUMENTS })
+    traffic = startTraffic({ url, host: HOST, documents: DOCUMENTS, hasForwardedSockets: true })
   }, ROLLOUT_MS)
 
   afterAll(async () => {
@@ -331,7 +340,7 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
         await settled('gateway')
       })
       const { failures } = tally
-      const isStream = ({ kind }: Pick<Failure, 'kind'>): boolean => /Events|sockets/.test(kind)
+      const isStream = ({ kind }: Pick<Failure, 'kind'>): boolean => /events|sockets/i.test(kind)
       const refused = failures.filter(isRefused)
       const lost = failures.filter((failure) => !isRefused(failure))
       const onIt = inFlight.filter(({ pod }) => pod === ip)
@@ -381,9 +390,11 @@ const EVICTION_PAUSE_MS = 1000
 /** Of some 80 new connections a second. */
 const STRAY_REFUSALS = 2
 
+const STREAM_KINDS = ['forwardedEvents', 'topicEvents', 'sockets', 'forwardedSockets'] as const
+
 /** Streams and sockets whose every gateway was replaced have all ended in order, and have all come back. */
 const unmovedOf = ({ counts }: Tally): readonly string[] =>
-  (['forwardedEvents', 'topicEvents', 'sockets'] as const).flatMap((kind) => {
+  STREAM_KINDS.flatMap((kind) => {
     const { endedInOrder, resumed } = counts[kind]
     const isWhole = endedInOrder >= USERS[kind].count && resumed === endedInOrder
     return isWhole ? [] : [`${kind}: ${endedInOrder} ended in order, ${resumed} resumed`]
@@ -409,7 +420,7 @@ interface Target {
   readonly open: number
 }
 
-const STREAMS = USERS.forwardedEvents.count + USERS.topicEvents.count + USERS.sockets.count
+const STREAMS = STREAM_KINDS.reduce((sum, kind) => sum + USERS[kind].count, 0)
 
 const targetsAt = (pods: readonly Pod[]): Promise<readonly Target[]> =>
   Promise.all(

@@ -17,6 +17,8 @@ export const KINDS = {
   topicEvents: 'topic events',
   /** `/ws`, and calls over it. */
   sockets: 'sockets',
+  /** WebSockets through a forward, and messages over them. */
+  forwardedSockets: 'forwarded sockets',
 } as const
 
 export type Kind = keyof typeof KINDS
@@ -141,6 +143,7 @@ const emptyCounts = (): Record<Kind, Count> => ({
   forwardedEvents: emptyCount(),
   topicEvents: emptyCount(),
   sockets: emptyCount(),
+  forwardedSockets: emptyCount(),
 })
 
 const emptyCount = (): Count => ({

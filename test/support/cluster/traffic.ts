@@ -13,6 +13,8 @@ export interface TrafficOptions {
   readonly host: string
   /** Documents `/doc-0` to … , whose `/x` answers with their name. */
   readonly documents: number
+  /** Whether there is `socketDocument` too. */
+  readonly hasForwardedSockets?: boolean
 }
 
 export interface Traffic extends AsyncDisposable {
@@ -30,6 +32,7 @@ export const USERS = {
   forwardedEvents: { count: 4, everyMs: 0 },
   topicEvents: { count: 4, everyMs: 0 },
   sockets: { count: 4, everyMs: 500 },
+  forwardedSockets: { count: 4, everyMs: 500 },
 } as const satisfies Record<Kind, { readonly count: number; readonly everyMs: number }>
 
 /** A response that takes longer is a failure: on a machine as busy as one that builds. */
@@ -58,7 +61,10 @@ export const startTraffic = (options: TrafficOptions): Traffic => {
       followEvents(tools, 'forwardedEvents', '/traffic/events'),
     ),
     ...times(USERS.topicEvents.count, () => followEvents(tools, 'topicEvents', '/traffic/topic')),
-    ...times(USERS.sockets.count, () => holdSocket(tools)),
+    ...times(USERS.sockets.count, () => holdSocket(tools, 'sockets')),
+    ...times(options.hasForwardedSockets === true ? USERS.forwardedSockets.count : 0, () =>
+      holdSocket(tools, 'forwardedSockets'),
+    ),
   ]
   const stop = async (): Promise<void> => {
     stopping.abort()
@@ -100,6 +106,21 @@ export const trafficDocument = (id: string, host: string, realm: string, echo: s
             },
           },
         },
+      },
+    },
+  },
+})
+
+/** Its own, as older versions and applications that end at once carry no WebSockets. */
+export const socketDocument = (id: string, host: string, realm: string, echo: string): object => ({
+  id,
+  host,
+  realm_uri: realm,
+  versions: {
+    v1: {
+      base_path: '/sockets',
+      paths: {
+        '/echo': { get: { action: { type: 'forward', host: echo, upgrade: ['websocket'] } } },
       },
     },
   },
@@ -241,7 +262,8 @@ class OneConnection implements AsyncDisposable {
   }
 }
 
-type StreamKind = 'forwardedEvents' | 'topicEvents' | 'sockets'
+type SocketKind = 'sockets' | 'forwardedSockets'
+type StreamKind = 'forwardedEvents' | 'topicEvents' | SocketKind
 
 /** Streams never fall silent: then they fail. One that ends in order is opened again at once. */
 const holdStream = async (
@@ -295,12 +317,39 @@ const WELCOME = 2
 const ERROR = 8
 const CALL = 48
 
-/** Joins the realm, then calls what is not there: the router answers each. */
-const holdSocket = (tools: Tools): Promise<void> =>
-  holdStream(tools, 'sockets', async (_, onResponse) => {
+interface Talk {
+  readonly path: string
+  readonly protocols: readonly string[]
+  /** @param id 0 for the first one */
+  readonly messageOf: (id: number) => string
+  readonly isReply: (text: string, message: string) => boolean
+}
+
+const TALKS: Readonly<Record<SocketKind, Talk>> = {
+  /** Joins the realm, then calls what is not there: the router answers each. */
+  sockets: {
+    path: '/traffic/ws',
+    protocols: ['wamp.2.json'],
+    messageOf: (id) => JSON.stringify(id === 0 ? HELLO : [CALL, id, {}, 'com.shop.nobody']),
+    isReply: (text) => {
+      const [type] = JSON.parse(text) as readonly number[]
+      return type === WELCOME || type === ERROR
+    },
+  },
+  forwardedSockets: {
+    path: '/sockets/echo',
+    protocols: [],
+    messageOf: (id) => `message ${id}`,
+    isReply: (text, message) => text === message,
+  },
+}
+
+const holdSocket = (tools: Tools, kind: SocketKind): Promise<void> =>
+  holdStream(tools, kind, async (_, onResponse) => {
     const { book, host, stopping } = tools
-    const url = `${tools.url.replace('http:', 'ws:')}/traffic/ws`
-    const socket = new WebSocket(url, ['wamp.2.json'], {
+    const { path, protocols } = TALKS[kind]
+    const url = `${tools.url.replace('http:', 'ws:')}${path}`
+    const socket = new WebSocket(url, [...protocols], {
       headers: { host },
       handshakeTimeout: PATIENCE_MS,
     })
@@ -308,16 +357,14 @@ const holdSocket = (tools: Tools): Promise<void> =>
       socket.terminate()
     }
     stopping.addEventListener('abort', end)
-    const pulse = new Pulse(socket, book)
+    const pulse = new Pulse(socket, kind, { book, onResponse })
     try {
       const code = await new Promise<number>((resolve, reject) => {
         socket.once('open', () => {
-          socket.send(JSON.stringify(HELLO))
+          pulse.begin()
         })
         socket.on('message', (data: Buffer) => {
-          const [type] = JSON.parse(data.toString()) as readonly number[]
-          if (type === WELCOME) onResponse()
-          if (type === WELCOME || type === ERROR) pulse.answered()
+          pulse.received(data.toString())
         })
         socket.once('error', reject)
         socket.once('close', resolve)
@@ -329,26 +376,44 @@ const holdSocket = (tools: Tools): Promise<void> =>
     }
   })
 
-/** Calls of one socket, each after the response to the one before; without a response in time the socket is cut. */
+/** Messages of one socket, each after the response to the one before; without a response in time the socket is cut. */
 class Pulse {
   readonly #socket: WebSocket
+  readonly #kind: SocketKind
   readonly #book: TrafficBook
+  readonly #onResponse: () => void
   #entry: Entry | undefined
   #next: NodeJS.Timeout | undefined
   #tooLate: NodeJS.Timeout | undefined
+  #message = ''
   #id = 0
 
-  constructor(socket: WebSocket, book: TrafficBook) {
+  constructor(
+    socket: WebSocket,
+    kind: SocketKind,
+    options: { readonly book: TrafficBook; readonly onResponse: () => void },
+  ) {
     this.#socket = socket
-    this.#book = book
+    this.#kind = kind
+    this.#book = options.book
+    this.#onResponse = options.onResponse
   }
 
-  answered(): void {
-    if (this.#entry !== undefined) this.#book.answered(this.#entry)
+  /** The entry of the socket itself stands for the first message. */
+  begin(): void {
+    this.#send()
+  }
+
+  received(text: string): void {
+    if (!TALKS[this.#kind].isReply(text, this.#message)) return
+    if (this.#entry === undefined) this.#onResponse()
+    else this.#book.answered(this.#entry)
     this.stop()
     this.#next = setTimeout(() => {
-      this.#call()
-    }, USERS.sockets.everyMs)
+      if (this.#socket.readyState !== WebSocket.OPEN) return
+      this.#entry = this.#book.begin(this.#kind)
+      this.#send()
+    }, USERS[this.#kind].everyMs)
   }
 
   stop(): void {
@@ -358,11 +423,10 @@ class Pulse {
     this.#entry = undefined
   }
 
-  #call(): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return
-    this.#entry = this.#book.begin('sockets')
+  #send(): void {
+    this.#message = TALKS[this.#kind].messageOf(this.#id)
     this.#id += 1
-    this.#socket.send(JSON.stringify([CALL, this.#id, {}, 'com.shop.nobody']))
+    this.#socket.send(this.#message)
     this.#tooLate = setTimeout(() => {
       this.#socket.terminate()
     }, PATIENCE_MS)
