@@ -6,8 +6,6 @@ import type { DataPlanePhase, DataPlaneReport } from '../../data-plane.ts'
 export type DocumentState =
   /** Ready, with this digest loaded. */
   | 'holds'
-  /** Likewise, but another document has some of its routes. */
-  | 'shadowed'
   /** Ready, with another version loaded, or none. */
   | 'differs'
   /** Ready, but rejects it. */
@@ -32,9 +30,7 @@ export const documentStateOf = (
   if (UNREACHABLE.has(phase)) return 'unreachable'
   if (rejected.documents.get(id)?.digest === digest) return ready ? 'rejected' : 'withheld'
   if (!ready) return 'syncing'
-  const held = documents.get(id)
-  if (held?.digest !== digest) return 'differs'
-  return held.warnings.some(({ code }) => code === 'Shadowed') ? 'shadowed' : 'holds'
+  return documents.get(id)?.digest === digest ? 'holds' : 'differs'
 }
 
 export type RealmState =

@@ -1,7 +1,8 @@
 // Looks up what data planes report about a document or realm, and finds which of these a new report concerns. Nothing is
 // counted in advance: a look at a document reads its part of each report, some 15 µs for a hundred data planes.
 
-import { type DataPlaneReport, type LoadedDocument, mayHoldRealm } from '../../data-plane.ts'
+import { type DataPlaneReport, mayHoldRealm } from '../../data-plane.ts'
+import type { Warning } from '../../../language/problem.ts'
 import { changedKeys } from '../../edited-map.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
 import { type Audience, Audiences } from './audiences.ts'
@@ -42,8 +43,8 @@ export interface Sight {
   count(...states: readonly State[]): number
   /** By name. */
   first(state: State): DataPlaneReport | undefined
-  /** For a document: as the first data plane has loaded it that warns of it. */
-  readonly warned: LoadedDocument | undefined
+  /** For a document: what the data planes that have loaded it warn of, each of it once. */
+  readonly warnings: readonly Warning[]
   /** For a document: the digests that ready data planes have loaded, also those that it does not select (any more). */
   readonly held: ReadonlySet<string>
   /** For a document: the data planes that have loaded it and have no session with the router of its realm. */
@@ -71,8 +72,8 @@ interface Observation {
   readonly state: State | undefined
   /** Digest. */
   readonly held: string | undefined
-  /** Loaded, with warnings of the data plane. */
-  readonly warned: LoadedDocument | undefined
+  /** Of the document as it has loaded it. */
+  readonly warnings: readonly Warning[]
   readonly router: RouterState | undefined
   readonly upstream: UpstreamState | undefined
   readonly peers: PeersState | undefined
@@ -82,7 +83,7 @@ interface Observation {
 
 /** States that are reported with the name of a data plane and what it says. */
 const NAMED: ReadonlySet<State> = new Set<State>([
-  ...(['rejected', 'withheld', 'shadowed', 'refused', 'closed'] as const),
+  ...(['rejected', 'withheld', 'refused', 'closed'] as const),
 ])
 
 export class FleetView {
@@ -193,7 +194,7 @@ export class FleetView {
     return {
       state,
       held,
-      warned: warnedOf(report, subject.id, state),
+      warnings: state === 'holds' ? warningsAt(report, subject.id) : NO_WARNINGS,
       router: needsRouter ? routerStateOf(report, routerRealm) : undefined,
       upstream: state && upstreamStateOf(report, subject.id, held !== undefined),
       peers: undefined,
@@ -214,10 +215,12 @@ export class FleetView {
   }
 }
 
+const NO_WARNINGS: readonly Warning[] = []
+
 const NO_OBSERVATION: Observation = {
   state: undefined,
   held: undefined,
-  warned: undefined,
+  warnings: NO_WARNINGS,
   router: undefined,
   upstream: undefined,
   peers: undefined,
@@ -236,9 +239,9 @@ const sightOf = (
   const states = new Map<State, number>()
   const first = new Map<State, DataPlaneReport>()
   const held = new Set<string>()
+  const warnings = new Map<string, Warning>()
   const upstreams = new Map<UpstreamState, number>()
   let total = 0
-  let warned: LoadedDocument | undefined
   let apart: NamedDataPlane | undefined
   let failing: NamedDataPlane | undefined
   for (const report of reports) {
@@ -248,7 +251,8 @@ const sightOf = (
     if (observation.router === 'apart') apart = withOther(apart, report)
     if (observation.peers === 'failing') failing = withOther(failing, report)
     if (upstream !== undefined) upstreams.set(upstream, (upstreams.get(upstream) ?? 0) + 1)
-    warned ??= observation.warned
+    for (const warning of observation.warnings)
+      warnings.set(`${warning.code} ${warning.path}`, warning)
     if (state === undefined) continue
     total += 1
     states.set(state, (states.get(state) ?? 0) + 1)
@@ -257,7 +261,7 @@ const sightOf = (
   return {
     total,
     held,
-    warned,
+    warnings: [...warnings.values()],
     apart,
     failing,
     unhealthy: majorityOf(upstreams),
@@ -269,13 +273,10 @@ const sightOf = (
 const withOther = (named: NamedDataPlane | undefined, report: DataPlaneReport): NamedDataPlane =>
   named === undefined ? { first: report, others: 0 } : { ...named, others: named.others + 1 }
 
-const warnedOf = (
-  { documents }: DataPlaneReport,
-  id: string,
-  state: State | undefined,
-): LoadedDocument | undefined => {
-  const held = state === 'holds' || state === 'shadowed' ? documents.get(id) : undefined
-  return held === undefined || held.warnings.length === 0 ? undefined : held
+/** The same list for all that have none, so that a report that changes nothing compares as equal. */
+const warningsAt = ({ documents }: DataPlaneReport, id: string): readonly Warning[] => {
+  const { warnings } = documents.get(id) ?? { warnings: NO_WARNINGS }
+  return warnings.length === 0 ? NO_WARNINGS : warnings
 }
 
 /** A sidecar of another namespace is ignored, whatever it claims to serve. */
@@ -325,7 +326,7 @@ const NO_REPORTS: Sight = {
   count: () => 0,
   first: () => undefined,
   held: new Set(),
-  warned: undefined,
+  warnings: [],
   apart: undefined,
   unhealthy: undefined,
   failing: undefined,

@@ -147,7 +147,7 @@ const NO_PERMITTED_DATA_PLANES =
   'only sidecars are selected, and none of them may receive its realm: see ResolvedRefs'
 
 const conditionOfSight = (sight: Sight, id: string): NewCondition<'Programmed'> => {
-  const held = sight.count('holds', 'shadowed')
+  const held = sight.count('holds')
   const ready = held + sight.count('differs')
   if (sight.total === 0) return unprogrammed('NoDataPlanes', NO_DATA_PLANES)
   if (isForbiddenToAll(sight)) return unprogrammed('NoDataPlanes', NO_PERMITTED_DATA_PLANES)

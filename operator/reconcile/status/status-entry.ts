@@ -2,10 +2,10 @@
 // previous entry where a reader would see no difference. Pure: the time is passed in.
 
 import { CONNECTION_ADDRESS } from '../../../language/compile/security.ts'
-import type { GATEWAY_WARNINGS } from '../../../language/wire/report-bounds.ts'
+import { GATEWAY_WARNINGS } from '../../../language/wire/report-bounds.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { isSameText } from '../../../language/wire/digest.ts'
-import type { LoadedDocument, Rejection } from '../../data-plane.ts'
+import type { Rejection } from '../../data-plane.ts'
 import {
   type Condition,
   conditionOf,
@@ -133,12 +133,7 @@ const documentEntry = (result: ResourceResult, sight: Sight, moment: Moment): En
     result,
     conditions: settle(result, conditions, { before, nowMs }),
     errors: errorsOf(result, refusing?.rejected.documents.get(id), inherited),
-    warnings: warningsOf(
-      result,
-      sight.first('shadowed')?.documents.get(id) ?? sight.warned,
-      inherited,
-      unserved,
-    ),
+    warnings: warningsOf(result, sight, inherited, unserved),
     summary,
     ...(last !== undefined && { programmed: recordedVersion(last, result) }),
   }
@@ -307,34 +302,25 @@ const ofDelivery = ({ conditions }: Inherited): boolean =>
 
 const warningsOf = (
   { warnings }: ResourceResult,
-  warned: LoadedDocument | undefined,
+  sight: Sight,
   early: Inherited | undefined,
   unserved: readonly string[],
 ): readonly Warning[] => {
   if (early !== undefined) return early.warnings
-  return [
-    ...unserved.map(unknownServiceWarning),
-    ...warnings,
-    ...(warned?.warnings ?? []).flatMap(inOwnWords).map(inDocument),
-  ].slice(0, MAX_REPORTED)
+  const ofGateways = GATEWAY_WARNINGS.flatMap((known) =>
+    sight.warnings
+      .filter(({ code }) => code === known)
+      .map(({ code, path }) => inDocument({ code, path, message: GATEWAY_MESSAGES[known] })),
+  )
+  return [...unserved.map(unknownServiceWarning), ...warnings, ...ofGateways].slice(0, MAX_REPORTED)
 }
 
 /** A data plane knows no namespaces: it names the document that has the route, which may be of another tenant. */
-const inOwnWords = ({ code, path }: Warning): readonly Warning[] => {
-  const message = GATEWAY_MESSAGES.get(code)
-  return message === undefined ? [] : [{ code, path, message }]
-}
-
-const GATEWAY_MESSAGES: ReadonlyMap<Warning['code'], string> = new Map<
-  (typeof GATEWAY_WARNINGS)[number],
-  string
->([
-  [
-    'Shadowed',
+const GATEWAY_MESSAGES: Readonly<Record<(typeof GATEWAY_WARNINGS)[number], string>> = {
+  Shadowed:
     'another document has this route at a data plane, so this one does not serve it there for now',
-  ],
-  ['ConnectionAddress', CONNECTION_ADDRESS],
-])
+  ConnectionAddress: CONNECTION_ADDRESS,
+}
 
 const inDocument = <Located extends { readonly path: string }>(located: Located): Located => ({
   ...located,

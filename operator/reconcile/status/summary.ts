@@ -115,5 +115,5 @@ const servingOf = (sight: Sight, known: KnownVersions, before: string | undefine
 const gatewaysOf = (result: ResourceResult, sight: Sight): string => {
   if (!isGood(result) && result.serving === undefined) return NONE_SERVES
   const eligible = sight.total - sight.count('forbidden')
-  return `${sight.count('holds', 'shadowed')}/${eligible}`
+  return `${sight.count('holds')}/${eligible}`
 }

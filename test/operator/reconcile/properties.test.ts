@@ -256,7 +256,7 @@ const aSubject: fc.Arbitrary<Subject> = fc.oneof(
 )
 
 const STATES: readonly State[] = [
-  ...(['holds', 'shadowed', 'differs', 'rejected', 'withheld', 'syncing'] as const),
+  ...(['holds', 'differs', 'rejected', 'withheld', 'syncing'] as const),
   ...(['unreachable', 'connecting', 'forbidden', 'fine', 'refused', 'closed'] as const),
 ]
 
@@ -264,8 +264,9 @@ const seen = (view: FleetView, key: string): object => {
   const sight = view.look(key)
   return {
     total: sight.total,
+    warnings: sight.warnings,
     counts: STATES.map((response) => sight.count(response)),
-    first: (['rejected', 'withheld', 'shadowed', 'refused', 'closed', 'unreachable'] as const).map(
+    first: (['rejected', 'withheld', 'refused', 'closed', 'unreachable'] as const).map(
       (response) => sight.first(response)?.dataPlane.name,
     ),
   }

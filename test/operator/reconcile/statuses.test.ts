@@ -257,8 +257,15 @@ describe('errors and warnings', () => {
       message: expect.stringContaining('--trusted-proxies') as unknown,
     }
     expect(warned(holding('a', []), holding('b', [CONNECTION]))).toEqual([own])
+    expect(warned(holding('a', [CONNECTION]), holding('b', [CONNECTION]))).toEqual([own])
     expect(warned(holding('a', [CONNECTION]), plane('b', 'shadowed'))).toMatchObject([
       { code: 'Shadowed' },
+      { code: 'ConnectionAddress' },
+    ])
+    const many = Array.from({ length: 8 }, (_, at) => ({ ...CONNECTION, path: `/versions/v${at}` }))
+    expect(warned(holding('a', many), plane('b', 'shadowed'))).toMatchObject([
+      { code: 'Shadowed' },
+      ...many.slice(1).map(({ code }) => ({ code })),
     ])
     const { conditions } = book.update(results, [holding('a', [CONNECTION])], 2000).get(KEY) ?? {}
     expect(conditionOf(conditions ?? [], 'Ready')).toMatchObject({ status: 'True' })
