@@ -16,6 +16,10 @@ export const COMMANDS = {
     summary: 'run the examples of documents, without a gateway',
     load: async () => (await import('./commands/test.ts')).testExamples,
   },
+  serve: {
+    summary: 'serve files: a gateway and its operator in one terminal',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
   routes: {
     summary: 'list the routes of files or of a gateway',
     load: async () => (await import('./commands/routes.ts')).routes,

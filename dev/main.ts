@@ -3,7 +3,8 @@
 
 import { join, relative } from 'node:path'
 import { messageOf } from '../base/thrown.ts'
-import { describeEvent } from './events.ts'
+import { describeEvent } from '../cli/serve/events.ts'
+import type { StatusView } from '../cli/serve/status-view.ts'
 import { type Playground, startPlayground } from './playground.ts'
 import { choosePorts } from './ports.ts'
 import { readExamples } from './read-examples.ts'
@@ -39,9 +40,12 @@ const main = async (): Promise<void> => {
 const greetingOf = async (playground: Playground, taken: readonly number[]): Promise<Greeting> => {
   const { path, isCopy } = playground.manifests
   const examples = await readExamples(path)
-  const status = (await playground.status()) ?? { resources: [], notes: [], dataPlanes: [] }
+  const status = (await playground.status()) ?? NOTHING
   return { urls: playground.urls, manifests: path, isCopy, examples, status, taken }
 }
+
+/** The operator has ended in between. */
+const NOTHING: StatusView = { ready: false, resources: [], notes: [], dataPlanes: [] }
 
 let isStopping = false
 

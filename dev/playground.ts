@@ -2,7 +2,6 @@
 // together; their output goes to one listener.
 
 import { messageOf } from '../base/thrown.ts'
-import { withTimeout } from '../base/timeout.ts'
 import { type Backend, startBackend } from './backend.ts'
 import { type ExampleDirectory, placeExamples } from './example-directory.ts'
 import { startExampleIdp } from './example-idp.ts'
@@ -10,9 +9,10 @@ import { type ExampleRouter, startExampleRouter } from './example-router.ts'
 import type { StatusServer } from '../operator/status/status-server.ts'
 import type { Idp } from './idp/idp.ts'
 import type { Ports } from './ports.ts'
-import { type Program, startProgram } from './program.ts'
+import { lastWords, settled, startGateway, startOperator } from '../cli/serve/planes.ts'
+import type { Program } from '../cli/serve/program.ts'
 import { haveJoined } from './realm-view.ts'
-import { isSettled, readStatus, type StatusView } from './status-view.ts'
+import { readStatus, type StatusView } from '../cli/serve/status-view.ts'
 import { startWebPage } from './web-page.ts'
 
 export interface PlaygroundOptions {
@@ -42,8 +42,6 @@ export interface Playground extends AsyncDisposable {
 
 /** The name under which the operator owns the gateway; other documents may be loaded through its management API. */
 const MANAGER = 'playground'
-/** A program that ends earlier is noticed at once. */
-const START_MS = 60_000
 const JOIN_MS = 5000
 const POLL_MS = 50
 
@@ -67,8 +65,9 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
     parts.backend = backend
     const router = await listen('router', () => startExampleRouter(options.ports.router))
     parts.router = router
-    const gateway = startGateway(options, parts.programs)
-    const { public: publicUrl, management } = await within(gateway.listening, gateway.program)
+    const gateway = startGateway(gatewayFlags(options.ports), options.onLine)
+    parts.programs.push(gateway.program)
+    const { public: publicUrl, management } = await gateway.listening
     const idp = await listen('identity provider', () =>
       startExampleIdp(options.ports.idp, publicUrl),
     )
@@ -80,14 +79,15 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
       idp: portOf(idp.issuer),
     })
     parts.manifests = manifests
-    const operator = startOperator(options, { manifests: manifests.path, management })
+    const places = { manifests: manifests.path, management }
+    const operator = startOperator(operatorFlags(options.ports, places), options.onLine)
     parts.programs.push(operator.program)
-    const { status } = await within(operator.operating, operator.program)
+    const status = await operator.listening
     const page = await listen('web page', () =>
       startWebPage({ port: options.ports.page, status, manifests: manifests.path }),
     )
     parts.page = page
-    await within(settled(status, stopping.signal), operator.program)
+    await settled(status, operator.program, stopping.signal)
     await joined(management, stopping.signal)
     const urls = { public: publicUrl, management, status, backend: backend.origin }
     return {
@@ -122,83 +122,33 @@ const listen = async <T>(what: string, start: () => Promise<T>): Promise<T> => {
   }
 }
 
-const portOf = (url: string): number => Number(new URL(url).port)
+const gatewayFlags = (ports: Ports): readonly string[] => [
+  '--public',
+  `127.0.0.1:${ports.public}`,
+  '--management',
+  `127.0.0.1:${ports.management}`,
+  '--managed',
+  MANAGER,
+  '--allow-unmanaged',
+  '--access-log',
+  'on',
+]
 
-interface GatewayUrls {
-  readonly public: string
-  readonly management: string
-}
-
-const startGateway = (
-  { ports, onLine }: PlaygroundOptions,
-  programs: Program[],
-): { readonly program: Program; readonly listening: Promise<GatewayUrls> } => {
-  const { promise, resolve } = Promise.withResolvers<GatewayUrls>()
-  const program = startProgram({
-    name: 'gateway',
-    script: 'dataplane/main.ts',
-    flags: [
-      '--public',
-      `127.0.0.1:${ports.public}`,
-      '--management',
-      `127.0.0.1:${ports.management}`,
-      '--managed',
-      MANAGER,
-      '--allow-unmanaged',
-      '--access-log',
-      'on',
-    ],
-    onLine: (line) => {
-      const said = saidWith(line, 'listening')
-      if (said === undefined) onLine('gateway', line)
-      else resolve({ public: String(said['public']), management: String(said['management']) })
-    },
-  })
-  programs.push(program)
-  return { program, listening: promise }
-}
-
-const startOperator = (
-  { ports, onLine }: PlaygroundOptions,
+const operatorFlags = (
+  ports: Ports,
   places: { readonly manifests: string; readonly management: string },
-): { readonly program: Program; readonly operating: Promise<{ readonly status: string }> } => {
-  const { promise, resolve } = Promise.withResolvers<{ readonly status: string }>()
-  const program = startProgram({
-    name: 'operator',
-    script: 'operator/main.ts',
-    flags: [
-      '--manifests',
-      places.manifests,
-      '--data-planes',
-      places.management,
-      '--manager',
-      MANAGER,
-      '--status',
-      `127.0.0.1:${ports.status}`,
-    ],
-    onLine: (line) => {
-      const said = saidWith(line, 'operating')
-      if (said === undefined) onLine('operator', line)
-      else resolve({ status: String(said['status']) })
-    },
-  })
-  return { program, operating: promise }
-}
+): readonly string[] => [
+  '--manifests',
+  places.manifests,
+  '--data-planes',
+  places.management,
+  '--manager',
+  MANAGER,
+  '--status',
+  `127.0.0.1:${ports.status}`,
+]
 
-/** The record that a line holds, where its message is this one. */
-const saidWith = (line: string, message: string): Readonly<Record<string, unknown>> | undefined => {
-  if (!line.startsWith('{') || !line.endsWith(`"msg":"${message}"}`)) return undefined
-  const record: unknown = JSON.parse(line)
-  return typeof record === 'object' && record !== null ? { ...record } : undefined
-}
-
-const settled = async (url: string, stopping: AbortSignal): Promise<void> => {
-  while (!stopping.aborted) {
-    const status = await readStatus(url)
-    if (status !== undefined && isSettled(status)) return
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
-}
+const portOf = (url: string): number => Number(new URL(url).port)
 
 /** A router that is away does not stop the playground: documents without WAMP work. */
 const joined = async (management: string, stopping: AbortSignal): Promise<void> => {
@@ -207,17 +157,4 @@ const joined = async (management: string, stopping: AbortSignal): Promise<void> 
     if (await haveJoined(management)) return
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
-}
-
-const lastWords = async ({ name, ended }: Program): Promise<string> =>
-  `the ${name} has ended: ${await ended}`
-
-const within = async <T>(promise: Promise<T>, program: Program): Promise<T> => {
-  const failed = lastWords(program).then((words): never => {
-    throw new Error(words)
-  })
-  const onTimeout = (): never => {
-    throw new Error(`the ${program.name} is not ready after ${START_MS / 1000} seconds`)
-  }
-  return await withTimeout(Promise.race([promise, failed]), { ms: START_MS, onTimeout })
 }

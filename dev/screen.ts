@@ -2,7 +2,7 @@
 
 import type { Playground } from './playground.ts'
 import type { Example } from './read-examples.ts'
-import { isReady, type StatusView } from './status-view.ts'
+import { isReady, type StatusView } from '../cli/serve/status-view.ts'
 
 export interface Greeting {
   readonly urls: Playground['urls']

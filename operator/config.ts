@@ -28,7 +28,7 @@ export const SETTINGS = {
       type: 'path',
       default: null,
       placeholder: 'DIR',
-      help: 'directory with manifests, as for `kubectl apply`; watched for changes',
+      help: 'directory with manifests, or one file, as for `kubectl apply`; watched for changes',
       reason: 'an operator without Kubernetes',
     },
     kubernetes: {

@@ -78,12 +78,9 @@ const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<v
     return
   }
   const { manifests } = settings
-  if (
-    manifests === null ||
-    statSync(manifests, { throwIfNoEntry: false })?.isDirectory() !== true
-  ) {
-    return fail(`--manifests: '${String(manifests)}' is not a directory`)
-  }
+  const place = statSync(manifests ?? '', { throwIfNoEntry: false })
+  if (manifests === null || (place?.isDirectory() !== true && place?.isFile() !== true))
+    return fail(`--manifests: '${String(manifests)}' is neither a directory nor a file`)
   const isTerminal = process.stdout.isTTY && !settings.once
   // Beside a table only warnings and errors: other lines would tear it apart.
   const level: LogLevel = isTerminal && !isLevelGiven ? 'warn' : settings.logLevel

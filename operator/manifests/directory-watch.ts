@@ -1,4 +1,4 @@
-// Watches a directory and calls back after every change below it, with a debounce. Says what changed when only plain
+// Watches a directory, or one file, and calls back after every change below it, with a debounce. Says what changed when only plain
 // files did, so that nothing else need be read.
 
 import { watch } from 'chokidar'
@@ -62,9 +62,9 @@ export const watchDirectory = async (
   }
 }
 
-/** A change in a hidden directory may change files that a link outside it shows (a mounted ConfigMap). */
+/** The root may be a file itself. A change in a hidden directory may change files that a link outside it shows (a mounted ConfigMap). */
 const isPlainFile = (event: string, path: string): boolean => {
-  if (event === 'addDir' || event === 'unlinkDir') return false
+  if (event === 'addDir' || event === 'unlinkDir' || path === '') return false
   return !path.split('/').some(isHidden)
 }
 

@@ -1,4 +1,4 @@
-// Lists the manifest files below a directory, with a stamp of each. Follows links, leaves out hidden files, editors'
+// Lists the manifest files below a directory, or the one file that is named instead, with a stamp of each. Follows links, leaves out hidden files, editors'
 // leftovers and files that are not YAML or JSON. Bounded in depth, files and bytes.
 
 import type { BigIntStats } from 'node:fs'
@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { messageOf } from '../../base/thrown.ts'
 
 export interface ScannedFile {
-  /** Relative to the directory, `/` between parts. */
+  /** Relative to the directory, `/` between parts; empty where the file itself was named. */
   readonly path: string
   readonly bytes: number
   /** Another one whenever the file may have changed. */
@@ -25,7 +25,10 @@ export const MAX_FILES = 10_000
 export const MAX_BYTES = 64 * 1024 * 1024
 const MAX_DEPTH = 16
 
+/** @param root a directory, or one file, whatever its name is */
 export const scanDirectory = async (root: string): Promise<Scan> => {
+  const file = await scanFile(root, '')
+  if (file !== undefined) return { files: [file] }
   const walk: Walk = { root, files: [], bytes: 0, seen: new Set(), tooMuch: undefined }
   try {
     await visit(root, 0, walk)

@@ -231,9 +231,12 @@ describe('hostile files', () => {
   })
 })
 
+const ANY_PORTS = ['--public', '--management', '--status'].flatMap((flag) => [flag, '127.0.0.1:0'])
+
 it.each([
   ['cli/main.ts', ['validate', 'FILE']],
   ['cli/main.ts', [HOSTILE]],
+  ['cli/main.ts', ['serve', ...ANY_PORTS, 'FOLDER']],
   ['operator/main.ts', ['--once', '--manifests', 'FOLDER', '--data-planes', 'http://127.0.0.1:1']],
   ['operator/main.ts', ['--manifests', HOSTILE]],
   ['operator/main.ts', ['--config', 'FILE']],
@@ -262,6 +265,7 @@ it('every command that reads something is among these', () => {
     'test',
     'openapi',
     'apply',
+    'serve',
     ...none,
   ])
   expect(Object.keys(COMMANDS).filter((name) => !tried.has(name))).toEqual([])

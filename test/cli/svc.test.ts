@@ -70,6 +70,7 @@ describe('-o', () => {
       diff: 'text json',
       openapi: 'json yaml',
       apply: 'text json',
+      serve: 'text json',
       status: 'text json',
     })
   })

@@ -28,6 +28,7 @@ const GREETING: Greeting = {
     { file: 'realm.yaml', title: 'A realm', tries: [], pages: [] },
   ],
   status: {
+    ready: true,
     resources: [{ kind: 'ApiSpecification', name: 'a', conditions: [READY] }],
     notes: [],
     dataPlanes: [],
@@ -49,8 +50,11 @@ describe('renderGreeting', () => {
 
   it('says what is not served, and why', () => {
     const resources = [{ kind: 'ApiSpecification', name: 'a', conditions: [INVALID] }]
-    const notes = [{ message: 'not YAML: x' }]
-    const text = renderGreeting({ ...GREETING, status: { resources, notes, dataPlanes: [] } })
+    const notes = [{ severity: 'error', message: 'not YAML: x' }]
+    const text = renderGreeting({
+      ...GREETING,
+      status: { ready: true, resources, notes, dataPlanes: [] },
+    })
     expect(text).toContain('0 of 1 documents')
     expect(text).toContain('  ApiSpecification a: Invalid /spec/x: bad')
     expect(text).toContain('  not YAML: x')
@@ -67,7 +71,12 @@ describe('renderGreeting', () => {
     const text = renderGreeting({
       ...GREETING,
       examples: Array.from({ length: 30 }, () => ({ ...example, tries })),
-      status: { resources, notes: [{ message: 'a\nb' }], dataPlanes: [] },
+      status: {
+        ready: true,
+        resources,
+        notes: [{ severity: 'error', message: 'a\nb' }],
+        dataPlanes: [],
+      },
       taken: [18080, 18081],
     })
     expect(text.split('\n').length).toBeLessThanOrEqual(20)

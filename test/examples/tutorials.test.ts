@@ -14,11 +14,11 @@ import { canSend, EXAMPLES } from './try-lines.ts'
 
 jest.setTimeout(120_000)
 
-/** Of the programs, where the page leaves out their defaults. */
+/** Where the page leaves out the defaults of `svc serve`. */
 const programsAt = (ports: Readonly<Record<string, number>>): Readonly<Record<string, string>> => ({
-  SVC_GATEWAY_MANAGEMENT: `127.0.0.1:${String(ports['18081'])}`,
-  SVC_OPERATOR_DATA_PLANES: `http://127.0.0.1:${String(ports['18081'])}`,
-  SVC_OPERATOR_STATUS: `127.0.0.1:${String(ports['18085'])}`,
+  SVC_SERVE_PUBLIC: `127.0.0.1:${String(ports['18080'])}`,
+  SVC_SERVE_MANAGEMENT: `127.0.0.1:${String(ports['18081'])}`,
+  SVC_SERVE_STATUS: `127.0.0.1:${String(ports['18085'])}`,
 })
 
 const freePorts = async (...ports: readonly string[]): Promise<Readonly<Record<string, number>>> =>

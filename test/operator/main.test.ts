@@ -76,7 +76,10 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['--manifests', '/nowhere'], /^svc-operator: --manifests: '\/nowhere' is not a directory\n$/],
+    [
+      ['--manifests', '/nowhere'],
+      /^svc-operator: --manifests: '\/nowhere' is neither a directory nor a file\n$/,
+    ],
     [['--mainfests', 'x'], /^svc-operator: .*mainfests.*\n$/],
   ])('%j: one clear line, exit 2', async (argv, words) => {
     const program = run(...argv)

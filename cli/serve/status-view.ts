@@ -1,9 +1,11 @@
-// Reads `GET /status` of an operator, reduced to what the playground shows.
+// Reads `GET /status` of an operator, reduced to what a person waits for.
 
 export interface StatusView {
+  /** The files have been read. */
+  readonly ready: boolean
   readonly resources: readonly ResourceView[]
   /** Problems of the files themselves. */
-  readonly notes: readonly { readonly message: string }[]
+  readonly notes: readonly { readonly severity: string; readonly message: string }[]
   readonly dataPlanes: readonly { readonly phase: string; readonly message: string }[]
 }
 
@@ -22,7 +24,7 @@ export interface ResourceView {
 export const readStatus = async (url: string): Promise<StatusView | undefined> => {
   try {
     const response = await fetch(`${url}/status`, { signal: AbortSignal.timeout(1000) })
-    // The operator is of this checkout, so the form of its response is known.
+    // The operator is of this installation, so the form of its response is known.
     const status = (await response.json()) as StatusView | Record<string, never>
     return response.ok && isView(status) ? status : undefined
   } catch {
@@ -37,8 +39,8 @@ export const isReady = ({ conditions }: ResourceView): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 
 /** Every data plane has been reconciled: a resource that is not ready now has a problem. */
-export const isSettled = ({ resources, dataPlanes }: StatusView): boolean =>
-  resources.length > 0 &&
+export const isSettled = ({ ready, resources, dataPlanes }: StatusView): boolean =>
+  ready &&
   dataPlanes.length > 0 &&
-  dataPlanes.every(({ phase }) => phase === 'synced') &&
+  dataPlanes.every(({ phase }) => phase === 'synced' || phase === 'holding') &&
   resources.every(({ conditions }) => conditions.every(({ reason }) => reason !== 'Pending'))

@@ -1,5 +1,7 @@
-// Describes a line that a program of the playground printed as a person wants to see it: routine is left out, the rest
+// Describes a line that the gateway or the operator printed as a person wants to see it: routine is left out, the rest
 // is one short line.
+
+import { parseJson } from '../../base/parse-json.ts'
 
 /**
  * @param now for lines that carry no time
@@ -18,7 +20,7 @@ type LogRecord = Readonly<Record<string, unknown>>
 const parseRecord = (line: string): LogRecord | undefined => {
   if (!line.startsWith('{')) return undefined
   try {
-    const value: unknown = JSON.parse(line)
+    const value: unknown = parseJson(line)
     return typeof value === 'object' && value !== null ? { ...value } : undefined
   } catch {
     return undefined
@@ -29,6 +31,7 @@ const parseRecord = (line: string): LogRecord | undefined => {
 const ROUTINE_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'audit'])
 const ROUTINE_MESSAGES: ReadonlySet<unknown> = new Set([
   'desired state has changed',
+  'data plane is complete',
   'data plane has processed a batch',
 ])
 
@@ -39,6 +42,7 @@ const wordsOf = (record: LogRecord): string | undefined => {
   if (typeof record['status'] === 'number' && record['msg'] === undefined)
     return wordsOfRequest(record, record['status'])
   if (record['level'] === 'debug' || ROUTINE_MESSAGES.has(record['msg'])) return undefined
+  if (record['phase'] === 'synced') return undefined
   const level = record['level'] === 'info' ? '' : `${String(record['level'])}: `
   return [`${level}${String(record['msg'])}`, ...fieldsOf(record, ROUTINE_FIELDS)].join('  ')
 }

@@ -1,7 +1,7 @@
 // Lines of the programs, as a person wants to see them.
 
 import { expect, it } from '@jest/globals'
-import { describeEvent } from '../../dev/events.ts'
+import { describeEvent } from '../../../cli/serve/events.ts'
 
 const AT = new Date(2026, 0, 2, 3, 4, 5)
 

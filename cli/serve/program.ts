@@ -1,16 +1,16 @@
-// Starts a script of this repository as a process and reads its lines and its end. It shares our process group, so that
-// a terminal that closes ends it too.
+// Starts a program of this installation as a process and reads its lines and its end. It has a process group of its own:
+// Ctrl-C of a terminal reaches us alone, and we end it in order.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface ProgramOptions {
   /** For people: `gateway`. */
   readonly name: string
-  /** Path of the script from the top of the repository. */
-  readonly script: string
+  /** The room whose `main` is started. */
+  readonly room: 'dataplane' | 'operator'
   readonly flags: readonly string[]
   /** Every line of stdout and stderr. */
   readonly onLine: (line: string) => void
@@ -20,17 +20,23 @@ export interface Program {
   readonly name: string
   /** What it printed before it ended; never settles while it runs. */
   readonly ended: Promise<string>
-  /** Sends SIGINT and waits for the end; SIGKILL after five seconds. */
-  readonly stop: () => Promise<void>
+  /** Passes on a signal and waits for the end; SIGKILL five seconds after a SIGINT. */
+  readonly stop: (signal?: StopSignal) => Promise<void>
 }
 
-const ROOT = join(import.meta.dirname, '..')
+/** SIGTERM lets requests in flight finish first, within the times that the gateway is set to. */
+export type StopSignal = 'SIGINT' | 'SIGTERM'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** `.ts` in a checkout, `.js` in a package. */
+const EXTENSION = extname(import.meta.filename)
 const STOP_MS = 5000
 const KEPT_LINES = 5
 
-export const startProgram = ({ name, script, flags, onLine }: ProgramOptions): Program => {
-  const child = spawn(process.execPath, [join(ROOT, script), ...flags], {
+export const startProgram = ({ name, room, flags, onLine }: ProgramOptions): Program => {
+  const child = spawn(process.execPath, [join(ROOT, room, `main${EXTENSION}`), ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
   const last: string[] = []
   for (const output of [child.stdout, child.stderr]) {
@@ -40,7 +46,7 @@ export const startProgram = ({ name, script, flags, onLine }: ProgramOptions): P
       onLine(line)
     })
   }
-  return { name, ended: endOf(child, last), stop: () => stop(child) }
+  return { name, ended: endOf(child, last), stop: (signal = 'SIGINT') => stop(child, signal) }
 }
 
 /** `close`, not `exit`: at `close`, its last line has been read. */
@@ -54,11 +60,11 @@ const endOf = (child: ChildProcess, last: readonly string[]): Promise<string> =>
     })
   })
 
-const stop = async (child: ChildProcess): Promise<void> => {
+const stop = async (child: ChildProcess, signal: StopSignal): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
-  child.kill('SIGINT')
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  child.kill(signal)
+  const timer = signal === 'SIGINT' ? setTimeout(() => child.kill('SIGKILL'), STOP_MS) : undefined
   await exited
   clearTimeout(timer)
 }
