@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { CompiledCors } from '../../language/compile/compiled.ts'
+import type { OwningParts } from '../../language/compile/compiled.ts'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { findVersion, type FoundVersion } from '../../language/router/find-version.ts'
@@ -23,9 +23,10 @@ import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
 import { pickContentType, writtenType } from '../../language/routes/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
-import { corsHeaders, preflightHeaders, type Preflight, withCors } from './response/cors.ts'
+import { type AnswerPreflight, preflightAnswer, preflightOf } from './preflight.ts'
 import type { HeaderList } from './response/headers.ts'
-import { type Found, pathCors, pathHeaders } from './path-headers.ts'
+import { type OwnHeaders, ownHeaders } from './response/own-headers.ts'
+import { type Found, pathHeaders, pathParts } from './path-headers.ts'
 import { refuseUnmatched, report, type UnmatchedWording, writeUnmatched } from './report.ts'
 import { spokenBy } from './refusal.ts'
 import type { RenderedResponse } from './response/plan.ts'
@@ -122,13 +123,9 @@ const route = (
   const found = find(options, incomingRequest)
   const { request } = incomingRequest
   const preflight = preflightOf(request)
-  const cors = preflight && corsOf(found, cache, preflight)
-  if (preflight !== undefined && cors !== undefined) {
-    const isOfCors = (method: string): boolean =>
-      corsOf(found, cache, { ...preflight, method }) === cors
-    serveUnserved(options, found, 'OPTIONS', (allow) =>
-      preflightHeaders(cors, preflight, (cors.methods ?? allow.split(', ')).filter(isOfCors)),
-    )
+  const answer = preflight && preflightAnswer(preflight, (method) => partsFor(found, cache, method))
+  if (answer !== undefined) {
+    serveUnserved(options, found, 'OPTIONS', answer)
     return
   }
   const selected = select(found, request.method)
@@ -178,31 +175,21 @@ const serveMatched = (
       abandonOperation(matched, observer)
     },
     fail: (error) => {
-      const { cors } = matched.fields
-      const headers = cors === undefined ? [] : withCors([], cors)
-      refuseUnmatched(options, incomingRequest, error, { headers })
+      const { own } = matched.fields
+      refuseUnmatched(options, incomingRequest, error, { headers: [], own })
     },
   })
 }
 
-/** undefined: the request is no preflight (Fetch §4.8). */
-const preflightOf = ({ method, headers }: IncomingMessage): Preflight | undefined => {
-  if (method !== 'OPTIONS') return undefined
-  const { origin } = headers
-  const requestedMethod = headers['access-control-request-method']
-  if (origin === undefined || requestedMethod === undefined) return undefined
-  return { origin, method: requestedMethod, headers: headers['access-control-request-headers'] }
-}
-
-/** The one of the operation that a page wants to call, also where OPTIONS is declared. */
-const corsOf = (
+/** What is said of every response of what serves a method. */
+const partsFor = (
   found: Found,
   cache: OperationCache<PreparedOperation>,
-  { method }: Preflight,
-): CompiledCors | undefined => {
+  method: string,
+): OwningParts => {
   const selected = select(found, method)
-  if (selected.kind === 'endpoint') return undefined
-  return selected.kind === 'operation' ? cache.get(selected.slot).shape.cors : pathCors(found)
+  if (selected.kind === 'endpoint') return {}
+  return selected.kind === 'operation' ? cache.get(selected.slot).shape : pathParts(found)
 }
 
 const select = ({ incomingRequest, match: matched }: Found, method: string | undefined) =>
@@ -230,10 +217,14 @@ const serveFixed = (
 }
 
 /** How a path words that it has no operation for the request. */
-const wordingOfPath = (found: Found, headers: HeaderList, hasCors: boolean): UnmatchedWording => {
+const wordingOfPath = (
+  found: Found,
+  headers: HeaderList,
+  own: OwnHeaders | undefined,
+): UnmatchedWording => {
   const { incomingRequest, match: matched } = found
   const candidate = servingCandidate<Path, ServedEndpoint>(matched, incomingRequest.scheme)
-  if (candidate === undefined) return { headers }
+  if (candidate === undefined) return { headers, own }
   const { target } = candidate
   const { version, template } = target
   return {
@@ -243,7 +234,7 @@ const wordingOfPath = (found: Found, headers: HeaderList, hasCors: boolean): Unm
     match: matched,
     candidate,
     headers,
-    hasCors,
+    own,
   }
 }
 
@@ -256,10 +247,8 @@ const wordingOfVersion = (
   if (found === undefined) return NO_HEADERS
   const { version } = found.candidate.target
   const { basePath: template } = version
-  const { cors } = spokenBy(version)
-  const hasCors = cors !== undefined
-  const headers = hasCors ? withCors([], corsHeaders(cors, request.headers.origin)) : []
-  return { ...found, headers, hasCors, version, template, speaker: version }
+  const own = ownHeaders(spokenBy(version).own, request.headers)
+  return { ...found, headers: [], own, version, template, speaker: version }
 }
 
 const NO_HEADERS = { headers: [] } as const
@@ -332,7 +321,7 @@ const serveUnserved = (
   options: DispatchOptions,
   found: Found,
   lacked: Lacks,
-  preflight?: UnservedRequest['preflight'],
+  answer?: AnswerPreflight,
 ): void => {
   const { incomingRequest, match: matched } = found
   const { request, scheme } = incomingRequest
@@ -341,30 +330,26 @@ const serveUnserved = (
     lacked === 'scheme' && preflightOf(request) !== undefined && hasRedirect(matched)
       ? 'OPTIONS'
       : lacked
-  const cors = pathCors(found)
-  const headers = (): HeaderList => pathHeaders(found, cors)
+  const allow = allowOf(matched, lacks === 'OPTIONS' && hasRedirect(matched) ? 'https' : scheme)
+  const own = answer?.(allow) ?? ownHeaders(pathParts(found), request.headers)
+  const headers = (): HeaderList => pathHeaders(found)
   const unserved: UnservedRequest = {
     lacks,
     schemes: schemesOf(matched),
-    allow: allowOf(matched, lacks === 'OPTIONS' && hasRedirect(matched) ? 'https' : scheme),
+    allow,
     redirect: () => redirectToHttps(found, headers, options.baseUrl),
     headers,
-    preflight,
+    isPreflight: answer !== undefined,
   }
   const refuse = (error: unknown): void => {
-    refuseUnmatched(
-      options,
-      incomingRequest,
-      error,
-      wordingOfPath(found, headers(), cors !== undefined),
-    )
+    refuseUnmatched(options, incomingRequest, error, wordingOfPath(found, headers(), own))
   }
   takeSteps(stepsOfPath(unserved), new RequestOfPath(incomingRequest), unserved, {
     proceed: () => {
       refuse(new TypeError('No step has answered a request that no operation serves'))
     },
     answer: (rendered) => {
-      writeUnmatched(options, incomingRequest, rendered)
+      writeUnmatched(options, incomingRequest, rendered, { own })
     },
     refuse,
     abandon: () => {

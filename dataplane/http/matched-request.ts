@@ -17,8 +17,7 @@ import type { DispatchOptions } from './dispatch-options.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import type { Served, PreparedOperation } from './prepared-operation.ts'
 import type { Guard } from './operation-shape.ts'
-import { corsHeaders } from './response/cors.ts'
-import type { RequestFields } from './response/own-headers.ts'
+import { ownHeaders, type RequestFields } from './response/own-headers.ts'
 import { type CheckResult, SeenRequest } from './steps/request-step.ts'
 
 /** An operation of a document, and the route to it. */
@@ -59,11 +58,10 @@ export class MatchedRequest extends SeenRequest implements Matched {
     this.selected = selected
     this.operation = operation
     this.language = pickLanguage(incomingRequest.head.acceptLanguage, operation.shape.languages)
-    const { cors } = operation.shape
     this.fields = {
       requestId: incomingRequest.id,
       language: this.language,
-      cors: cors && corsHeaders(cors, incomingRequest.request.headers.origin),
+      own: ownHeaders(operation.shape, incomingRequest.request.headers),
     }
     this.#options = options
   }

@@ -1,9 +1,8 @@
 // Provides the headers of a path for responses that no operation creates: 405, the 404 of another scheme, an OPTIONS
 // that is not declared. CORS thus works on all of them, also if the origin is echoed.
 
-import { internData } from '../../base/intern.ts'
 import { type ContextRead, readsOf } from '../../language/expression/reads.ts'
-import type { CompiledCors } from '../../language/compile/compiled.ts'
+import type { OwningParts } from '../../language/compile/compiled.ts'
 import type { ServedEndpoint } from '../served.ts'
 import { Context } from '../context.ts'
 import type { Match } from '../../language/router/route.ts'
@@ -12,8 +11,8 @@ import type { Path, Served } from './prepared-operation.ts'
 import { endpointHeaders } from './builtin/respond.ts'
 import { pickLanguage } from '../../language/routes/negotiate.ts'
 import { fillRequestView, needsOf } from './request/view.ts'
-import { corsHeaders, withCors } from './response/cors.ts'
 import { type HeaderList, prepareHeaders } from './response/headers.ts'
+import { owningParts } from './response/own-headers.ts'
 import { servingCandidate } from '../../language/router/select-route.ts'
 
 /** A request whose path some document serves. */
@@ -22,27 +21,18 @@ export interface Found {
   readonly match: Match<Served>
 }
 
+/** What the same document says of every response of the path. */
+export const pathParts = ({ incomingRequest, match }: Found): OwningParts => {
+  const { scheme } = incomingRequest
+  const parts = servingCandidate<Path, ServedEndpoint>(match, scheme)?.target.loadParts()
+  return parts === undefined ? {} : owningParts(parts)
+}
+
 /**
  * The headers of the oldest document that serves the scheme, otherwise of the oldest; endpoints come last. What
  * cannot be evaluated is left out.
- * @param cors the path's
  */
-export const pathHeaders = (found: Found, cors: CompiledCors | undefined): HeaderList => {
-  const headers = writtenHeaders(found)
-  const { origin } = found.incomingRequest.request.headers
-  return cors === undefined ? headers : withCors(headers, corsHeaders(cors, origin))
-}
-
-/** The `cors` of the same document for the path; undefined: it has none. */
-export const pathCors = ({ incomingRequest, match }: Found): CompiledCors | undefined => {
-  const cors = servingCandidate<Path, ServedEndpoint>(
-    match,
-    incomingRequest.scheme,
-  )?.target.loadParts().cors
-  return cors && internData(cors)
-}
-
-const writtenHeaders = ({ incomingRequest, match }: Found): HeaderList => {
+export const pathHeaders = ({ incomingRequest, match }: Found): HeaderList => {
   const candidate = servingCandidate<Path, ServedEndpoint>(match, incomingRequest.scheme)
   if (candidate === undefined) return endpointHeaders(incomingRequest.request.headers)
   const { version } = candidate.target

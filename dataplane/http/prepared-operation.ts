@@ -27,6 +27,7 @@ import {
   type ResponseTemplates,
   type TemplateSource,
 } from './response/plan.ts'
+import { ownNames } from './response/own-headers.ts'
 import { headCacheOf, type WholeResponse } from './response/write-response.ts'
 
 export type CreatePerformer = (operation: CompiledOperation, path: Path) => Perform
@@ -143,7 +144,12 @@ const shapeOf = (
     givesStatus: response.givesStatus,
     isFixed: response.isFixed && onResult.isConstant,
     vary,
-    headCache: headCacheOf({ headers: onResult.headers.constant, vary, deprecation }),
+    headCache: headCacheOf({
+      headers: onResult.headers.constant,
+      vary,
+      deprecation,
+      owning: ownNames(operation),
+    }),
     languages,
     deprecation,
     statusCodes,
@@ -224,6 +230,5 @@ const varyOf = (
   if (offersOf(operation.provides).length > 1 || events !== 'none') names.push('accept')
   if (version.languages.length > 1) names.push('accept-language')
   if (isRedirecting(operation.security)) names.push('cookie', 'sec-fetch-dest', 'sec-fetch-mode')
-  if (operation.cors !== undefined) names.push('origin')
   return names.length === 0 ? undefined : names.join(', ')
 }

@@ -4,10 +4,9 @@
 import { asError } from '../../base/thrown.ts'
 import { internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
-import { isCorsHeader } from '../../language/compile/cors.ts'
 import type {
-  CompiledCors,
   CompiledRefusal,
+  OwningParts,
   UnmatchedParts,
 } from '../../language/compile/compiled.ts'
 import { type ContentType, pickLanguage, refusalType } from '../../language/routes/negotiate.ts'
@@ -22,7 +21,7 @@ import { headersOfError, renderGatewayError, statusOf } from './errors.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import { fillRequestView, needsOf, type RequestNeeds } from './request/view.ts'
 import { headerOf, type HeaderList } from './response/headers.ts'
-import type { Envelope } from './response/own-headers.ts'
+import { type Envelope, owningParts } from './response/own-headers.ts'
 import { withOneVary } from './response/vary.ts'
 import { prepareResponse, type RenderedResponse, type ResponsePlan } from './response/plan.ts'
 
@@ -45,8 +44,6 @@ export interface Wording {
   readonly candidate: Candidate<unknown>
   /** Of the path. */
   readonly headers: HeaderList
-  /** They have those of the path's `cors`, over which no others count. */
-  readonly hasCors?: boolean
   /** What the request's expressions have left, which those of the refusal use up too. */
   readonly left?: Pick<Context, 'budget' | 'work'>
 }
@@ -76,10 +73,7 @@ export const renderRefusal = (
   const context = contextOf(error, words, refused, wording)
   const bound = context.work ?? 0
   try {
-    const own = words.plan.headers
-      .write(context)
-      .filter(([name]) => !UNSENT_IN_REFUSALS.has(name))
-      .filter(([name]) => !(wording.hasCors === true && isCorsHeader(name)))
+    const own = words.plan.headers.write(context).filter(([name]) => !UNSENT_IN_REFUSALS.has(name))
     const kept = headers.filter(([name]) => name === 'vary' || headerOf(own, name) === undefined)
     const all = withOneVary([...kept, ...own])
     if (!words.hasBody) return { rendered: record(all) }
@@ -126,15 +120,16 @@ const prepareWords = oncePer(({ headers, body }: CompiledRefusal): Words => {
 
 interface Spoken {
   readonly words: Words | undefined
-  readonly cors: CompiledCors | undefined
+  readonly own: OwningParts
 }
 
 /** Read at the first refusal: strangers cause many, and unpacking a document takes long. */
 export const spokenBy = oncePer((speaker: Speaker): Spoken => {
-  const { refusal, cors } = speaker.loadParts?.() ?? {}
+  const parts = speaker.loadParts?.()
+  const refusal = parts?.refusal
   return {
     words: refusal && prepareWords(internData(refusal)),
-    cors: cors && internData(cors),
+    own: parts === undefined ? {} : owningParts(parts),
   }
 })
 

@@ -13,6 +13,7 @@ import { renderRefusal, type Wording } from './refusal.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { ServedVersion } from '../served.ts'
+import type { RequestFields } from './response/own-headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import { writeResponse } from './response/write-response.ts'
 
@@ -88,11 +89,12 @@ export const refuseUnmatched = (
     'speaker' in wording
       ? renderWorded(options, known, incomingRequest, wording)
       : renderGatewayError(known, { incomingRequest }, wording.headers)
-  writeUnmatched(options, incomingRequest, rendered, known)
+  writeUnmatched(options, incomingRequest, rendered, { error: known, own: wording.own })
 }
 
 /** How the refusal of a request that no operation serves is worded: by a document, or with its headers alone. */
-export type UnmatchedWording = PlacedWording | Pick<Wording, 'headers'>
+export type UnmatchedWording = (PlacedWording | Pick<Wording, 'headers'>) &
+  Pick<RequestFields, 'own'>
 
 export interface PlacedWording extends Wording {
   /** The path by which it is logged. */
@@ -127,10 +129,11 @@ export const writeUnmatched = (
   options: ReportOptions,
   incomingRequest: IncomingRequest,
   rendered: RenderedResponse,
-  error?: GatewayError,
+  { error, own }: { readonly error?: GatewayError } & Pick<RequestFields, 'own'> = {},
 ): void => {
   const { id, request, response } = incomingRequest
-  const bytes = writeResponse(response, rendered, { requestId: id }, request.method === 'HEAD')
+  const envelope = { requestId: id, own }
+  const bytes = writeResponse(response, rendered, envelope, request.method === 'HEAD')
   options.inFlight.count--
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
   options.unmatched.observe(rendered.status, seconds)

@@ -61,7 +61,7 @@ export interface CompiledVersion extends VersionParts, UnmatchedParts {
 export type StatusCodes = Readonly<Record<string, number>>
 
 /** What holds for requests that no path of a version matches, as it would for those of a path that sets nothing itself. */
-export interface UnmatchedParts<T = Template> extends Pick<OperationParts, 'cors'> {
+export interface UnmatchedParts<T = Template> extends OwningParts {
   readonly schemes: readonly ServedScheme[]
   readonly refusal?: CompiledRefusal<T> | undefined
 }
@@ -86,7 +86,7 @@ export interface CompiledPath extends PathParts {
  * version's unmatched requests is compiled. A part that documents may lack is optional.
  * @typeParam T what stands for a template: itself, or what people read of it
  */
-export interface OperationParts<T = Template> {
+export interface OperationParts<T = Template> extends OwningParts {
   readonly security: CompiledSecurity
   /** Absent: the document says nothing of them. */
   readonly accepts?: readonly ContentType[]
@@ -94,6 +94,10 @@ export interface OperationParts<T = Template> {
   readonly headers: T
   readonly body: BodyLimits
   readonly limits: CallLimits<T>
+}
+
+/** Parts by which the gateway writes headers of every response, in place of those that documents and upstreams write. */
+export interface OwningParts {
   readonly cors?: CompiledCors | undefined
 }
 

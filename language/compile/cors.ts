@@ -5,7 +5,6 @@ import type { CompiledCors } from './compiled.ts'
 import { METHODS } from '../document.ts'
 import { INVALID } from '../expression/fold.ts'
 import { kindOf } from '../expression/errors.ts'
-import type { Template } from '../expression/template.ts'
 import { isList, isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { childPointer } from '../../base/json-pointer.ts'
@@ -23,9 +22,7 @@ import {
 import type { Diagnostics } from './diagnostics.ts'
 import type { Placed } from './folded.ts'
 import { isHeaderName } from './headers.ts'
-import { membersOf } from './members.ts'
 import { type InheritedPart, OF_ALL } from './operation-part.ts'
-import type { WarnAt } from './warn-of-failures.ts'
 
 const MOST_ITEMS = 64
 const LONGEST_NAME = 256
@@ -38,8 +35,7 @@ const texts = (minItems = 0): DocumentSchema => ({
   ...listOf(TEXT, { minItems, maxItems: MOST_ITEMS }),
 })
 
-/** The definition that the schema of the key refers to. */
-export const CORS_SCHEMAS = {
+const CORS_SCHEMAS = {
   cors: {
     type: ['object', 'boolean', 'string'],
     ...HOLDS_EXPRESSION,
@@ -79,6 +75,9 @@ export const CORS_SCHEMAS = {
 
 export const CORS_PART: InheritedPart<'cors'> = {
   of: OF_ALL,
+  definitions: CORS_SCHEMAS,
+  // A page reads them before it may have a response.
+  ownsHeader: (name) => name.startsWith('access-control-'),
   keys: {
     cors: {
       on: ['operation', 'path'],
@@ -249,18 +248,4 @@ const describeCors = (cors: CompiledCors): ValueMap => {
     credentials,
     ...(maxAgeSeconds !== undefined && { max_age_seconds: maxAgeSeconds }),
   }
-}
-
-/** Headers that a page reads before it may have a response. They are the gateway's where a document has `cors`. */
-export const isCorsHeader = (name: string): boolean => name.startsWith('access-control-')
-
-/** Warns of CORS headers that are written by hand beside `cors`. */
-export const warnOfOwnCors = (
-  places: readonly (readonly [headers: Template | undefined, keys: readonly string[]])[],
-  warn: WarnAt,
-): void => {
-  for (const [template, keys] of places)
-    for (const [name] of template === undefined ? [] : membersOf(template))
-      if (isCorsHeader(name.toLowerCase()))
-        warn('UnsuitableValue', [...keys, name], "this has no effect beside 'cors', which sets it")
 }

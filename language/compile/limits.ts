@@ -26,8 +26,8 @@ const DURATION: IntegerRange = { minimum: 1, maximum: ONE_DAY_MS }
 const RETRIES: IntegerRange = { minimum: 0, maximum: 100 }
 const RETRY_TIMEOUT: IntegerRange = { minimum: 0, maximum: ONE_DAY_MS }
 
-/** Definitions that the schemas of limits refer to. */
-export const LIMIT_SCHEMAS = {
+/** Of body and calls. */
+const LIMIT_SCHEMAS = {
   byteCount: { ...integer(MAX_BYTES), description: 'A number of bytes.' },
   bufferBytes: { ...integer(READ_BYTES), description: 'A number of bytes, at least one.' },
   readSeconds: { ...integer(DURATION), description: 'Seconds, or milliseconds from 1000 on.' },
@@ -42,6 +42,7 @@ const ON_ACTIONS = ['action', ...ON_OPERATIONS] as const
 /** Bounds of what a client may send. A buffer is ours: a gateway that ignored its size would refuse nobody less. */
 export const BODY_PART: InheritedPart<'body'> = {
   of: OF_OPERATIONS,
+  definitions: LIMIT_SCHEMAS,
   keys: {
     body_max_bytes: {
       on: ON_OPERATIONS,

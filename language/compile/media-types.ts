@@ -55,12 +55,6 @@ const schemaOf = (usual: readonly ContentType[], description: string): DocumentS
 const MEDIA_TYPES =
   "media types are said by 'accepts' (of requests) and 'provides' (of responses) of a path"
 
-/** Definitions that the schemas of both keys refer to. */
-export const MEDIA_TYPE_SCHEMAS = {
-  accepts: schemaOf(USUAL_ACCEPTED, 'Media types of request bodies, or ranges of them.'),
-  provides: schemaOf(USUAL_PROVIDED, 'Media types of responses.'),
-}
-
 const EXPECTED =
   'a media type such as application/json or image/png, or a range: image/*, application/*+json, */*'
 
@@ -79,6 +73,9 @@ const readRanges = (
 
 export const ACCEPTS_PART: InheritedPart<'accepts'> = {
   of: OF_OPERATIONS,
+  definitions: {
+    accepts: schemaOf(USUAL_ACCEPTED, 'Media types of request bodies, or ranges of them.'),
+  },
   keys: {
     accepts: {
       on: ['path'],
@@ -99,6 +96,7 @@ export const ACCEPTS_PART: InheritedPart<'accepts'> = {
 
 export const PROVIDES_PART: InheritedPart<'provides'> = {
   of: OF_OPERATIONS,
+  definitions: { provides: schemaOf(USUAL_PROVIDED, 'Media types of responses.') },
   keys: {
     provides: {
       on: ['path'],

@@ -5,11 +5,13 @@ import type {
   CompiledOperation,
   CompiledRefusal,
   OperationParts,
+  OwningParts,
   PathParts,
   UnmatchedParts,
 } from './compiled.ts'
 import type { Template } from '../expression/template.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
+import type { DocumentSchema } from '../schema/document-notation.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { Placed } from './folded.ts'
 import type { Find, InheritedKeys } from './inheritance.ts'
@@ -49,8 +51,10 @@ type PlainPartName = {
 
 export type PlainParts = Pick<CompiledOperation, PlainPartName & keyof OperationParts>
 
-export interface InheritedPart<P extends PartName> {
+interface CommonPart<P extends PartName> {
   readonly keys: InheritedKeys
+  /** Definitions that the schemas of its keys refer to. */
+  readonly definitions?: Readonly<Record<string, DocumentSchema>>
   readonly of: { readonly [H in Holder]: P extends keyof PartsOf[H] ? true : false }
   /** undefined: the document has none, and what has it elsewhere lacks the part. */
   readonly compile: (find: Find, deps: PartDeps) => InheritedParts[P]
@@ -59,6 +63,14 @@ export interface InheritedPart<P extends PartName> {
   /** Under the names of documents. What several parts have under one name is joined. */
   readonly describe: (part: InheritedParts<Value>[P]) => ValueMap
 }
+
+export type InheritedPart<P extends PartName> = CommonPart<P> &
+  (P extends keyof OwningParts
+    ? {
+        /** In lower case. What documents write of it is left out, and warned of. */
+        readonly ownsHeader: (name: string) => boolean
+      }
+    : { readonly ownsHeader?: never })
 
 type MapPart<P extends PartName> = <A, B>(
   part: InheritedParts<A>[P],

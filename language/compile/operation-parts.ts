@@ -1,10 +1,17 @@
 // Lists everything that is inherited, in one table: which keys of documents each part is compiled from, how, whether
 // operations, paths or versions have it, and how it is described. Schema, inheritance, packing and `explain` follow from it.
 
-import type { CompiledOperation, OperationParts } from './compiled.ts'
+import type { CompiledOperation, OperationParts, OwningParts } from './compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
-import { instead, key, MAP, ref, restrictingKey } from '../schema/document-notation.ts'
+import {
+  type DocumentSchema,
+  instead,
+  key,
+  MAP,
+  ref,
+  restrictingKey,
+} from '../schema/document-notation.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { readShape } from './folded.ts'
 import { CORS_PART } from './cors.ts'
@@ -82,6 +89,19 @@ export const INHERITED_KEYS: InheritedKeys = Object.assign(
   {},
   ...NAMES.map((name) => PARTS[name].keys),
 ) as InheritedKeys
+
+/** Definitions that the schemas of these keys refer to. */
+export const INHERITED_DEFINITIONS = Object.assign(
+  {},
+  ...NAMES.map((name) => PARTS[name].definitions),
+) as Readonly<Record<string, DocumentSchema>>
+
+/** The part by which the gateway writes this header itself, in place of others; undefined: there is none. */
+export const ownerOf = (parts: OwningParts, header: string): PartName | undefined =>
+  NAMES.find(
+    (name) =>
+      parts[name as keyof OwningParts] !== undefined && PARTS[name].ownsHeader?.(header) === true,
+  )
 
 const NO_HEADERS = constant({})
 

@@ -7,7 +7,7 @@ import { compileAction } from './action.ts'
 import { compileParts, findInherited, INHERITED_KEYS } from './operation-parts.ts'
 import type { PartDeps } from './operation-part.ts'
 import type { Levels } from './inheritance.ts'
-import { warnOfOwnCors } from './cors.ts'
+import { warnOfOwnHeaders } from './own-headers.ts'
 import { compileHeaders } from './headers.ts'
 import type { CompiledOperation, OperationParts } from './compiled.ts'
 import type { CompiledResponse } from './compiled-response.ts'
@@ -75,15 +75,12 @@ export const compileOperation = (
   const warn: WarnAt = (code, keys, message, culprit) => {
     diagnostics.warning(code, placeOf(keys), message, culprit)
   }
-  if (parts.cors !== undefined)
-    warnOfOwnCors(
-      [
-        [parts.headers, ['headers']],
-        [onResult.headers, ['response', 'on_result', 'headers']],
-        [onError.headers, ['response', 'on_error', 'headers']],
-      ],
-      warn,
-    )
+  const written = [
+    [parts.headers, ['headers']],
+    [onResult.headers, ['response', 'on_result', 'headers']],
+    [onError.headers, ['response', 'on_error', 'headers']],
+  ] as const
+  warnOfOwnHeaders([parts], written, warn)
   refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
     diagnostics.problem('invalid_value', placeOf(keys), message)
   })

@@ -21,7 +21,7 @@ import { type Placed, toFoldedMap } from './folded.ts'
 import { type HostPattern, isNameless } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
 import type { CompileRefusal } from './operation-part.ts'
-import { warnOfRefusedCors } from './refusal.ts'
+import { warnOfRefusedHeaders } from './own-headers.ts'
 import { reportMisspelt } from './misspelt-restrictions.ts'
 import { createScope, type Scope } from './scope.ts'
 
@@ -82,7 +82,7 @@ export const compilePath = (
   const operations = compileOperations(raw, pointer, deps)
   const parts = compileParts('path', levels, scope, deps)
   const placed = findInherited(levels, scope)('on_refusal')
-  warnOfRefusedCors(parts.refusal, placed, [parts, ...Object.values(operations)], diagnostics)
+  warnOfRefusedHeaders(parts, placed, Object.values(operations), diagnostics)
   const path: CompiledPath = {
     pointer,
     template,

@@ -2,7 +2,7 @@
 // may word.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import type { CompiledRefusal, UnmatchedParts } from './compiled.ts'
+import type { CompiledRefusal } from './compiled.ts'
 import { readsOf } from '../expression/reads.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { type DocumentSchema, key, MAP, ref } from '../schema/document-notation.ts'
@@ -10,14 +10,29 @@ import { UNSENT_IN_REFUSALS } from '../unsent-headers.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readShape, toFoldedMap } from './folded.ts'
 import { compileHeaders } from './headers.ts'
-import { warnOfOwnCors } from './cors.ts'
 import { membersOf } from './members.ts'
 import { type CompileRefusal, type InheritedPart, OF_UNSERVED } from './operation-part.ts'
 import { type WarnAt, warnOfRefusal } from './warn-of-failures.ts'
 
+const REFUSAL_SCHEMA: DocumentSchema = {
+  ...MAP,
+  description: 'A refusal in the words of the document, or an expression that yields one.',
+  properties: {
+    headers: key(
+      'Response headers by name, over those of the path. WWW-Authenticate stays as it is.',
+      MAP,
+    ),
+    body: key(
+      'Response body: any value. "" and null are an empty payload; the error record when left out.',
+    ),
+  },
+  additionalProperties: false,
+}
+
 /** Not of operations: it holds for all requests of a path, and a version refuses what no path of it matches. */
 export const REFUSAL_PART: InheritedPart<'refusal'> = {
   of: OF_UNSERVED,
+  definitions: { refusal: REFUSAL_SCHEMA },
   keys: {
     on_refusal: {
       on: ['path'],
@@ -36,22 +51,6 @@ export const REFUSAL_PART: InheritedPart<'refusal'> = {
   describe: (refusal) => (refusal === undefined ? {} : { on_refusal: { ...refusal } }),
 }
 
-/** The definition that the schema of the key refers to. */
-export const REFUSAL_SCHEMA: DocumentSchema = {
-  ...MAP,
-  description: 'A refusal in the words of the document, or an expression that yields one.',
-  properties: {
-    headers: key(
-      'Response headers by name, over those of the path. WWW-Authenticate stays as it is.',
-      MAP,
-    ),
-    body: key(
-      'Response body: any value. "" and null are an empty payload; the error record when left out.',
-    ),
-  },
-  additionalProperties: false,
-}
-
 /** Paths of a version share what they inherit: it is compiled, and reported on, once. */
 export const createRefusalCompiler = (diagnostics: Diagnostics): CompileRefusal => {
   const known = new Map<Placed, CompiledRefusal | undefined>()
@@ -62,19 +61,8 @@ export const createRefusalCompiler = (diagnostics: Diagnostics): CompileRefusal 
   }
 }
 
-/** @param worded a path or version with its operations: any of them may have a `cors` beside the refusal that words for it */
-export const warnOfRefusedCors = (
-  refusal: CompiledRefusal | undefined,
-  placed: Placed | undefined,
-  worded: readonly Pick<UnmatchedParts, 'cors'>[],
-  diagnostics: Diagnostics,
-): void => {
-  if (refusal === undefined || placed === undefined) return
-  if (worded.every(({ cors }) => cors === undefined)) return
-  warnOfOwnCors([[refusal.headers, ['headers']]], warnIn(placed, diagnostics))
-}
-
-const warnIn =
+/** Warns of what stands in an `on_refusal`. */
+export const warnIn =
   ({ pointer }: Placed, diagnostics: Diagnostics): WarnAt =>
   (code, keys, message, culprit) => {
     diagnostics.warning(

@@ -17,7 +17,7 @@ import { type InheritedPart, OF_UNSERVED } from './operation-part.ts'
 const SCHEMES: readonly Scheme[] = ['http', 'https']
 
 /** The definition that the schema of the key refers to. */
-export const SCHEMES_SCHEMA: DocumentSchema = {
+const SCHEMES_SCHEMA: DocumentSchema = {
   ...LIST,
   ...listOf(oneOf(SCHEMES), { minItems: 1, maxItems: 64 }),
   description: 'Each http or https.',
@@ -49,6 +49,7 @@ const isTrue = (placed: Placed | undefined, diagnostics: Diagnostics): boolean =
 
 export const SCHEMES_PART: InheritedPart<'schemes'> = {
   of: OF_UNSERVED,
+  definitions: { schemes: SCHEMES_SCHEMA },
   keys: {
     schemes: {
       on: ['path'],

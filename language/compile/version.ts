@@ -20,7 +20,8 @@ import { parseBasePath } from '../routes/path-pattern.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { compileLevel } from './level-part.ts'
 import { compileParts } from './operation-parts.ts'
-import { createRefusalCompiler, warnOfRefusedCors } from './refusal.ts'
+import { warnOfRefusedHeaders } from './own-headers.ts'
+import { createRefusalCompiler } from './refusal.ts'
 import { createScope, type Scope } from './scope.ts'
 import { VERSION_PARTS } from './version-parts.ts'
 
@@ -67,7 +68,7 @@ export const compileVersion = (
     diagnostics,
   })
   const unmatched = compileParts('unmatched', {}, scope, deps)
-  warnOfRefusedCors(unmatched.refusal, scope.default('on_refusal'), [unmatched], diagnostics)
+  warnOfRefusedHeaders(unmatched, scope.default('on_refusal'), [], diagnostics)
   if (parts.isActive) warnOfOpenWebSocket(webSocket, deps, results)
   return {
     name,

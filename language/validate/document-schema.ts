@@ -2,14 +2,9 @@
 // inherit and what actions have is said where they are compiled, and put together here.
 
 import { API_PARTS } from '../compile/api-parts.ts'
-import { CORS_SCHEMAS } from '../compile/cors.ts'
 import { keysOn } from '../compile/inheritance.ts'
 import { levelKeys } from '../compile/level-part.ts'
-import { LIMIT_SCHEMAS } from '../compile/limits.ts'
-import { MEDIA_TYPE_SCHEMAS } from '../compile/media-types.ts'
-import { INHERITED_KEYS } from '../compile/operation-parts.ts'
-import { REFUSAL_SCHEMA } from '../compile/refusal.ts'
-import { SCHEMES_SCHEMA } from '../compile/schemes.ts'
+import { INHERITED_DEFINITIONS, INHERITED_KEYS } from '../compile/operation-parts.ts'
 import { VERSION_PARTS } from '../compile/version-parts.ts'
 import { METHODS } from '../document.ts'
 import { ACTION_SCHEMAS } from './action-schemas.ts'
@@ -232,11 +227,7 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
     }),
     description: 'Error URI to HTTP status, 200 to 599.',
   },
-  schemes: SCHEMES_SCHEMA,
-  ...CORS_SCHEMAS,
-  refusal: REFUSAL_SCHEMA,
-  ...MEDIA_TYPE_SCHEMAS,
-  ...LIMIT_SCHEMAS,
+  ...INHERITED_DEFINITIONS,
   ...EXAMPLE_SCHEMAS,
 }
 

@@ -1,11 +1,9 @@
 // Decides which CORS headers a response has (Fetch §3.3), by the `cors` of the document and the origin of the request.
 
 import type { CompiledCors } from '../../../language/compile/compiled.ts'
-import { isCorsHeader } from '../../../language/compile/cors.ts'
 import { isHeaderName } from '../../../language/compile/headers.ts'
 import { isOneOf } from '../../../language/routes/origin.ts'
 import type { HeaderList } from './headers.ts'
-import { withOneVary } from './vary.ts'
 
 /** Empty: pages of this origin, or a request without one, have no part in it. */
 export const corsHeaders = (cors: CompiledCors, origin: string | undefined): HeaderList => {
@@ -27,10 +25,6 @@ const allowedOrigin = (
 const NO_HEADERS: HeaderList = []
 const EVERY_ORIGIN: HeaderList = [['access-control-allow-origin', '*']]
 
-/** Those that a document or an upstream has written itself are dropped. */
-export const withCors = (headers: HeaderList, own: HeaderList): HeaderList =>
-  withOneVary([...headers.filter(([name]) => !isCorsHeader(name)), ...own, ['vary', 'origin']])
-
 /** What a browser asks before a request that needs permission. */
 export interface Preflight {
   readonly origin: string
@@ -45,13 +39,11 @@ export const preflightHeaders = (
   { origin, method, headers }: Preflight,
   methods: readonly string[],
 ): HeaderList => {
-  const vary = ['vary', 'access-control-request-method, access-control-request-headers'] as const
   const allowed = allowedOrigin(cors, origin)
-  if (allowed.length === 0 || !methods.includes(method)) return [vary]
+  if (allowed.length === 0 || !methods.includes(method)) return []
   const names = cors.headers === 'any' ? soundNames(headers) : cors.headers.join(', ')
   const { maxAgeSeconds } = cors
   return [
-    vary,
     ...allowed,
     ['access-control-allow-methods', methods.join(', ')],
     ...(names === '' ? [] : ([['access-control-allow-headers', names]] as const)),

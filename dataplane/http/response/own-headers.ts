@@ -1,8 +1,13 @@
 // Composes the head of every response: rendered, fixed, streamed, refused, of a built-in endpoint, to an upgrade, or to what
 // is no request. What the gateway adds to responses is added here, and nowhere else.
 
+import type { IncomingHttpHeaders } from 'node:http'
+import { internData } from '../../../base/intern.ts'
+import { oncePer } from '../../../base/once.ts'
+import type { OwningParts } from '../../../language/compile/compiled.ts'
+import { ownerOf } from '../../../language/compile/operation-parts.ts'
 import { headerOf, type HeaderList } from './headers.ts'
-import { withCors } from './cors.ts'
+import { corsHeaders } from './cors.ts'
 import { withOneVary } from './vary.ts'
 
 /** What a response carries besides its own status, headers and body. */
@@ -19,8 +24,49 @@ export interface RequestFields {
   readonly requestId: string
   /** Picked from the version's languages; left out before a version is known. */
   readonly language?: string | undefined
-  /** Those of the document's `cors`, which take the place of others; left out: it has none. */
-  readonly cors?: HeaderList | undefined
+  /** What parts of the document say of every response, in place of what others write; left out: it has no such part. */
+  readonly own?: OwnHeaders | undefined
+}
+
+export interface OwnHeaders {
+  readonly parts: OwningParts
+  /** For this request. */
+  readonly lines: HeaderList
+}
+
+interface OwnPart<P extends keyof OwningParts> {
+  /** What of the request its headers depend on, as `Vary` has it. */
+  readonly vary: string
+  readonly write: (part: NonNullable<OwningParts[P]>, request: IncomingHttpHeaders) => HeaderList
+}
+
+const OWN_PARTS: { readonly [P in keyof OwningParts]-?: OwnPart<P> } = {
+  cors: { vary: 'origin', write: (cors, { origin }) => corsHeaders(cors, origin) },
+}
+
+const OWN_NAMES = Object.keys(OWN_PARTS) as readonly (keyof OwningParts)[]
+
+/** The parts of this kind that there are, for keys of caches. */
+export const ownNames = (parts: OwningParts): readonly (keyof OwningParts)[] =>
+  OWN_NAMES.filter((name) => parts[name] !== undefined)
+
+/** Those of what may have other parts. Equal ones are one object, so that it shows which methods have the same. */
+export const owningParts = oncePer((parts: OwningParts): OwningParts => {
+  const entries = ownNames(parts).map((name) => [name, internData(parts[name] ?? {})])
+  return Object.fromEntries(entries) as OwningParts
+})
+
+/** @param parts of an operation, a path, or a version where no path of it matches */
+export const ownHeaders = (
+  parts: OwningParts,
+  request: IncomingHttpHeaders,
+): OwnHeaders | undefined => {
+  let lines: HeaderList | undefined
+  for (const name of OWN_NAMES) {
+    const part = parts[name]
+    if (part !== undefined) lines = [...(lines ?? []), ...OWN_PARTS[name].write(part, request)]
+  }
+  return lines && { parts, lines }
 }
 
 /** The head lines of an earlier response of an operation, and what they were made of. */
@@ -48,12 +94,12 @@ export const composeHead = (parts: HeadParts, envelope: Envelope): string[] => [
 /** The part that may differ between the requests of an operation. */
 export const requestHead = (
   { headers, body }: Omit<HeadParts, 'contentType'>,
-  { requestId, language, cors }: RequestFields,
+  { requestId, language, own }: RequestFields,
 ): string[] => {
   const head = ['x-request-id', requestId]
   if (body === 'ours' && language !== undefined && !hasHeader(headers, 'content-language'))
     head.push('content-language', language)
-  if (cors !== undefined) for (const [name, value] of cors) head.push(name, value)
+  if (own !== undefined) for (const [name, value] of own.lines) head.push(name, value)
   return head
 }
 
@@ -64,12 +110,12 @@ export const requestHead = (
  */
 export const sharedHead = (
   { headers, contentType, body }: HeadParts,
-  { deprecation = NONE, vary, cors }: Omit<Envelope, 'requestId' | 'language'>,
+  { deprecation = NONE, vary, own }: Omit<Envelope, 'requestId' | 'language'>,
 ): string[] => {
   const head: string[] = []
   for (const [name, value] of negotiatedHeaders(headers, {
     vary: body === 'ours' ? vary : undefined,
-    cors,
+    own,
   }))
     if (!LEFT_OUT[body].has(name)) head.push(name, value)
   if (contentType !== undefined) head.push('content-type', contentType)
@@ -82,10 +128,16 @@ export const sharedHead = (
 
 const negotiatedHeaders = (
   headers: HeaderList,
-  { vary, cors }: Pick<Envelope, 'vary' | 'cors'>,
+  { vary, own }: Pick<Envelope, 'vary' | 'own'>,
 ): HeaderList => {
-  const varied = vary === undefined ? headers : withOneVary([...headers, ['vary', vary]])
-  return cors === undefined ? varied : withCors(varied, [])
+  const added: HeaderList = vary === undefined ? [] : [['vary', vary]]
+  if (own === undefined) return added.length === 0 ? headers : withOneVary([...headers, ...added])
+  const { parts } = own
+  return withOneVary([
+    ...headers.filter(([name]) => ownerOf(parts, name) === undefined),
+    ...added,
+    ...ownNames(parts).map((name) => ['vary', OWN_PARTS[name].vary] as const),
+  ])
 }
 
 const NONE: Readonly<Record<string, string>> = {}

@@ -109,12 +109,14 @@ interface HeadShape {
   readonly headers: HeaderList | undefined
   readonly vary: string | undefined
   readonly deprecation: Readonly<Record<string, string>> | undefined
+  /** Parts whose headers take the place of others. */
+  readonly owning: readonly string[]
 }
 
 /** One for all operations that have the same constant headers, as most have, of versions that are alike. */
-export const headCacheOf = ({ headers, vary = '', deprecation }: HeadShape): HeadCache => {
+export const headCacheOf = ({ headers, vary = '', deprecation, owning }: HeadShape): HeadCache => {
   if (headers === undefined) return createHeadCache()
-  const key = `${identityOf(headers)} ${deprecation === undefined ? '' : identityOf(deprecation)} ${vary}`
+  const key = `${identityOf(headers)} ${deprecation === undefined ? '' : identityOf(deprecation)} ${vary} ${owning.join()}`
   return intern(key, createHeadCache)
 }
 

@@ -10,6 +10,7 @@ import type { ServedWebSocket } from '../../served.ts'
 import type { Guard, OperationShape } from '../operation-shape.ts'
 import { placeOfClient } from '../client-place.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
+import { preflightOf } from '../preflight.ts'
 import type { RequestHead } from '../request/head.ts'
 import type { HeaderList } from '../response/headers.ts'
 import type { RenderedResponse } from '../response/plan.ts'
@@ -32,8 +33,8 @@ export interface UnservedRequest {
   redirect(): StepResult
   /** Those of the document for this path. */
   headers(): HeaderList
-  /** The headers of the response to a preflight, by the `cors` of the document and the methods of the path; undefined: it is none. */
-  readonly preflight: ((allow: string) => HeaderList) | undefined
+  /** A preflight that the `cors` of the document answers. */
+  readonly isPreflight: boolean
 }
 
 export type Door = keyof Doors
@@ -77,12 +78,7 @@ export abstract class SeenRequest {
 
   /** It asks for a browser what a page of another origin may send (CORS). */
   get isPreflight(): boolean {
-    const { method, headers } = this.incomingRequest.request
-    return (
-      method === 'OPTIONS' &&
-      headers.origin !== undefined &&
-      headers['access-control-request-method'] !== undefined
-    )
+    return preflightOf(this.incomingRequest.request) !== undefined
   }
 
   /** The client has disconnected. */

@@ -20,7 +20,6 @@ import type { OperationShape } from '../operation-shape.ts'
 import { checkDeclaredLength } from '../request/body.ts'
 import { readableCodings, unreadableCoding } from '../request/content-coding.ts'
 import { hasBody } from '../request/head.ts'
-import { withCors } from '../response/cors.ts'
 import type { HeaderList } from '../response/headers.ts'
 import type { RenderedResponse } from '../response/plan.ts'
 import type {
@@ -52,13 +51,15 @@ const ofPath = (
   },
 })
 
+const PREFLIGHT_VARY = 'access-control-request-method, access-control-request-headers'
+
 /** Before anything that may refuse it: browsers send no credentials with it, and need a 204. */
 const PREFLIGHT = ofPath(
   'method',
-  ({ preflight }) => preflight !== undefined,
+  ({ isPreflight }) => isPreflight,
   (unserved) => ({
     status: 204,
-    headers: withCors(withAllow(unserved), unserved.preflight?.(unserved.allow) ?? []),
+    headers: [...withAllow(unserved), ['vary', PREFLIGHT_VARY]],
     contentType: undefined,
     body: '',
   }),

@@ -177,11 +177,11 @@ describe('the steps of an operation', () => {
 })
 
 describe('the steps of a path that has no operation for a request', () => {
-  const unserved = (lacks: UnservedRequest['lacks']): UnservedRequest => ({
+  const unserved = (lacks: UnservedRequest['lacks'], isPreflight = false): UnservedRequest => ({
     lacks,
     schemes: 'https',
     allow: 'GET, OPTIONS',
-    preflight: undefined,
+    isPreflight,
     redirect: () => undefined,
     headers: () => [
       ['allow', 'POST'],
@@ -189,7 +189,7 @@ describe('the steps of a path that has no operation for a request', () => {
     ],
   })
 
-  it.each<[string, UnservedRequest['lacks'], string]>([
+  it.each<[string, UnservedRequest['lacks'], string, isPreflight?: boolean]>([
     [
       'refuse another scheme',
       'scheme',
@@ -201,8 +201,14 @@ describe('the steps of a path that has no operation for a request', () => {
       'OPTIONS',
       'answered: 204 [["x-own","a"],["allow","GET, OPTIONS"]]',
     ],
-  ])('%s', async (_, lacks, end) => {
-    const subject = unserved(lacks)
+    [
+      'answer a preflight, whose response differs by what it asks for, even over another scheme',
+      'scheme',
+      'answered: 204 [["x-own","a"],["allow","GET, OPTIONS"],["vary","access-control-request-method, access-control-request-headers"]]',
+      true,
+    ],
+  ])('%s', async (_, lacks, end, isPreflight = false) => {
+    const subject = unserved(lacks, isPreflight)
     expect(await taken(stepsOfPath(subject), requestWith(), subject)).toBe(end)
   })
 })
