@@ -20,6 +20,10 @@ export const COMMANDS = {
     summary: 'serve files: a gateway and its operator in one terminal',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
+  mock: {
+    summary: 'serve documents by their examples on loopback',
+    load: async () => (await import('./commands/mock.ts')).mock,
+  },
   routes: {
     summary: 'list the routes of files or of a gateway',
     load: async () => (await import('./commands/routes.ts')).routes,

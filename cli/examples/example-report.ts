@@ -63,6 +63,10 @@ export const testedExample = (
   ],
 })
 
+/** @example "users.yaml:12:5 GET /v1/orders 'all'" */
+export const exampleName = ({ placed, placeOf }: FileExample): string =>
+  `${placeOf('')} ${titleOf({ operation: operationName(placed), name: placed.name })}`
+
 const memberName = (path: string): string => pointerKeys(path).join('.')
 
 /** Of the lines of both, without those that they begin and end with alike. */

@@ -1,6 +1,14 @@
 // Reads the values of `--set`.
 
 import type { ValueMap } from '../../language/expression/value.ts'
+import type { RepeatedFlag } from '../../telemetry/settings-table.ts'
+
+/** Of commands that need the values of variables. */
+export const SET_FLAG = {
+  flag: '--set',
+  placeholder: 'NAME=VALUE',
+  help: 'a variable that comes from a Secret that is not among the files',
+} as const satisfies RepeatedFlag
 
 /** @example readSet(['key=abc']) // { variables: { key: 'abc' } } */
 export const readSet = (

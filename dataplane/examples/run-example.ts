@@ -1,10 +1,7 @@
 // Runs examples one after the other by a gateway in this process: each request goes in over a pair of streams, and what
 // would leave is compared with what the example expects. Time and random numbers are the same in every run.
 
-import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { type Duplex, duplexPair } from 'node:stream'
-import { http } from '../../base/node-http.ts'
 import type { CompiledApi } from '../../language/compile/compiled.ts'
 import type { PlacedExample } from '../../language/examples/example.ts'
 import {
@@ -14,13 +11,13 @@ import {
 } from '../../language/examples/match-expectation.ts'
 import { type WrittenRequest, writeRequest } from '../../language/examples/write-request.ts'
 import { createAuthenticate } from '../security/schemes/create-authenticate.ts'
-import { decodeMessage, headerRecord } from './decode-message.ts'
 import { createEndingStreams } from './ending-streams.ts'
 import { credentialHeader, verifyCaller } from './example-caller.ts'
 import { createExampleRouter } from './example-router.ts'
 import { createExampleUpstream } from './example-upstream.ts'
 import { GivenResults } from './given-results.ts'
 import { createInProcessGateway, type InProcessGateway } from './in-process-gateway.ts'
+import { sendRequest } from './send-request.ts'
 
 export interface ExampleComparison {
   /** Empty: it is as the example says. */
@@ -111,40 +108,19 @@ const compareRun = (
 const exchange = async (
   { servers }: InProcessGateway,
   request: WrittenRequest,
-  run: Run,
+  { placed, given }: Run,
 ): Promise<ObservedResponse> => {
-  const { address = '127.0.0.1', as } = run.placed.example.request ?? {}
+  const { address = '127.0.0.1', as } = placed.example.request ?? {}
   const [client, served] = duplexPair()
   servers[request.scheme].emit('connection', withPeer(served, address))
-  const { body = '' } = request
-  const headers: readonly (readonly [string, string])[] = [
-    ['host', request.host ?? 'example.test'],
-    ...request.headers,
-    ...credentialHeader(run.placed.operation.security, as),
-    ...(body === '' ? [] : [['content-length', String(Buffer.byteLength(body))] as const]),
-  ]
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const sending = http.request({
-      method: request.method,
-      path: request.target,
-      headers: headers.flat(),
-      setDefaultHeaders: false,
-      createConnection: () => client,
-    })
-    sending.once('response', resolve).once('error', reject)
-    sending.end(body)
-  })
-  const chunks: Buffer[] = []
-  response.on('data', (chunk: Buffer) => chunks.push(chunk))
-  await once(response, 'close')
-  client.destroy()
-  served.destroy()
-  const record = headerRecord(response.rawHeaders)
-  return {
-    status_code: response.statusCode ?? 0,
-    headers: record,
-    body: decodeMessage(record['content-type'] ?? '', Buffer.concat(chunks)),
-    sent: run.given.sent,
+  const headers = [...request.headers, ...credentialHeader(placed.operation.security, as)]
+  try {
+    const host = request.host ?? 'example.test'
+    const sent = { ...request, host, headers }
+    return { ...(await sendRequest(sent, { createConnection: () => client })), sent: given.sent }
+  } finally {
+    client.destroy()
+    served.destroy()
   }
 }
 

@@ -263,6 +263,8 @@ it('every command that reads something is among these', () => {
     ...Object.keys(asked).map((name) => name.split(' ')[0]),
     'validate',
     'test',
+    // It prints what `test` does of files, and serves.
+    'mock',
     'openapi',
     'apply',
     'serve',
