@@ -1,10 +1,11 @@
 // Starts a program of this installation as a process and reads its lines and its end. It has a process group of its own:
-// Ctrl-C of a terminal reaches us alone, and we end it in order.
+// Ctrl-C of a terminal reaches us alone, and we end it in order. It ends too where we are killed.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
 
 export interface ProgramOptions {
   /** For people: `gateway`. */
@@ -30,12 +31,17 @@ export type StopSignal = 'SIGINT' | 'SIGTERM'
 const ROOT = join(import.meta.dirname, '../..')
 /** `.ts` in a checkout, `.js` in a package. */
 const EXTENSION = extname(import.meta.filename)
+const END_WITH_PARENT = pathToFileURL(
+  join(import.meta.dirname, `end-with-parent-entry${EXTENSION}`),
+).href
 const STOP_MS = 5000
 const KEPT_LINES = 5
 
 export const startProgram = ({ name, room, flags, onLine }: ProgramOptions): Program => {
-  const child = spawn(process.execPath, [join(ROOT, room, `main${EXTENSION}`), ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const script = join(ROOT, room, `main${EXTENSION}`)
+  const child = spawn(process.execPath, ['--import', END_WITH_PARENT, script, ...flags], {
+    // Nothing is written to stdin: that it closes says that we are gone.
+    stdio: 'pipe',
     detached: true,
   })
   const last: string[] = []

@@ -190,6 +190,21 @@ describe('svc serve', () => {
   )
 
   it(
+    'leaves nothing behind where it is killed',
+    async () => {
+      const served = serve(await inDirectory({ 'a.yaml': FILES['a.yaml'] }), 'apis')
+      const url = `${await served.url()}/a/x`
+      expect(await bodyOf(url)).toBe('a')
+      served.kill('SIGKILL')
+      expect(await served.ended).toBeNull()
+      await eventually(async () => {
+        await expect(request(url)).rejects.toThrow('ECONNREFUSED')
+      }, WITHIN)
+    },
+    LONG_MS,
+  )
+
+  it(
     'passes the logs on as they are with -o json',
     async () => {
       const served = serve(await inDirectory({ 'a.yaml': FILES['a.yaml'] }), '-o', 'json', 'apis')
