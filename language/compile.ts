@@ -9,9 +9,11 @@ import { conflictsWithin } from './compile/conflicts.ts'
 import type { Environment } from './realm/environment.ts'
 import { ownValue } from './expression/lookup.ts'
 import { isMap, type ValueMap } from './expression/value.ts'
+import { boundMessage } from './expression/errors.ts'
 import { createDiagnostics, type Diagnostics, type FindPlace } from './compile/diagnostics.ts'
 import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
+import { describeVersion } from './openapi/describe-version.ts'
 import { findTooManyRoutes } from './routes/route-limit.ts'
 import { createScope, type Scope } from './compile/scope.ts'
 import { writtenPlaces } from './compile/written-place.ts'
@@ -19,6 +21,7 @@ import { misreadValues } from './validate/misread-values.ts'
 import { type UnknownProperties, unknownProperties } from './validate/unknown-properties.ts'
 import { validate } from './validate.ts'
 import { namedVersions } from './versions.ts'
+import { digestOf } from './wire/digest.ts'
 import { withoutExamples } from './without-examples.ts'
 
 export type Compilation =
@@ -59,7 +62,8 @@ export const compile = (
   }
   // Texts of examples are no expressions.
   const served = withoutExamples(document)
-  const compiled = compileApi(served, environment, diagnostics)
+  const describer = describerOf(served, environment, diagnostics)
+  const compiled = compileApi(served, environment, diagnostics, describer)
   if (diagnostics.problems.length === 0) {
     conflictsWithin(compiled).forEach(diagnostics.report)
     warnOfNothingServed(compiled, environment, diagnostics)
@@ -106,10 +110,53 @@ const refuseOtherFormat = (document: unknown): readonly Problem[] => {
   ]
 }
 
+/**
+ * Descriptions show no value of a Secret: where such values are known, the document is compiled once more, without them, to
+ * be described.
+ */
+const describerOf = (
+  document: ValueMap,
+  environment: Environment,
+  diagnostics: Diagnostics,
+): ((api: Pick<CompiledApi, 'id' | 'hosts'>) => ApiDeps['describe']) => {
+  const withheld = Object.keys(environment.variables ?? {})
+  let left = MAX_DESCRIPTIONS
+  let shown: { readonly api: CompiledApi; readonly problems: readonly Problem[] } | undefined
+  const compileShown = (): NonNullable<typeof shown> => {
+    const apart = createDiagnostics()
+    const facts: Environment = { realm: (uri) => environment.realm(uri), withheld }
+    const api = compileApi(document, facts, apart, () => () => undefined)
+    return { api, problems: apart.problems }
+  }
+  return (api) => (version, pointer) => {
+    if (withheld.length > 0) shown ??= compileShown()
+    const [fault] = shown?.problems ?? []
+    if (fault !== undefined) {
+      const message = `a description must not show values of Secrets, and without them the document cannot be compiled: ${fault.path}: ${fault.message}`
+      diagnostics.problem('invalid_value', pointer, boundMessage(message))
+      return undefined
+    }
+    const same = shown?.api.versions.find(({ name }) => name === version.name) ?? version
+    const described = describeVersion(document, api, same, left)
+    const text = JSON.stringify(described ?? null)
+    left -= text.length
+    if (described === undefined || left < 0) {
+      const message = `the OpenAPI descriptions of this API have more than ${MAX_DESCRIPTIONS} characters: leave openapi out, and write them by svc openapi`
+      diagnostics.problem('invalid_value', pointer, message)
+      return undefined
+    }
+    return { text, tag: digestOf(described).slice(0, 32) }
+  }
+}
+
+/** Behaviour §2. 2,000 paths of one operation have 1.2 million. */
+const MAX_DESCRIPTIONS = 2 * 1024 * 1024
+
 const compileApi = (
   document: ValueMap,
   environment: Environment,
   diagnostics: Diagnostics,
+  describer: ReturnType<typeof describerOf>,
 ): CompiledApi => {
   const parts = compileLevel(API_PARTS, document, '', {
     hasRealm: (uri) => environment.realm(uri) !== undefined,
@@ -134,7 +181,9 @@ const compileApi = (
   const versions = namedVersions(ownValue(document, 'versions'))
   reportEqualNames(versions, diagnostics)
   const { hosts } = parts
-  const deps: ApiDeps = { scope, realm, meta: ownValue(document, 'meta'), hosts, diagnostics }
+  const describe = describer(parts)
+  const meta = ownValue(document, 'meta')
+  const deps: ApiDeps = { scope, realm, meta, hosts, diagnostics, describe }
   return {
     ...parts,
     versions: versions.flatMap((version) => compileVersion(version, deps) ?? []),

@@ -64,10 +64,15 @@ export const openapi = defineCommand(
     if (another !== undefined)
       return fail(`there are several: ${found.map(flagsOf).join(', ')}; name one`)
     const described = first.describe()
+    if (described === undefined)
+      return fail(`the description has more than ${MOST_CHARACTERS} characters`)
     print(output === 'yaml' ? writeYaml(described) : `${JSON.stringify(described, null, 2)}\n`)
     return 0
   },
 )
+
+/** Optional segments of long paths could stand for far more than memory has. */
+const MOST_CHARACTERS = 64 * 1024 * 1024
 
 interface FoundVersion {
   readonly id: string
@@ -79,7 +84,7 @@ const versionsOf = ({ document, compiled }: DocumentOfFile): readonly FoundVersi
   compiled.versions.map((version) => ({
     id: compiled.id,
     name: version.name,
-    describe: () => describeVersion(document, compiled, version),
+    describe: () => describeVersion(document, compiled, version, MOST_CHARACTERS),
   }))
 
 const flagsOf = ({ id, name }: FoundVersion): string => `--api ${id} --api-version ${name}`

@@ -2,7 +2,7 @@
 // *Conflicts*). Ages come with the documents, never from a clock.
 
 import { countFirst } from '../../base/bisect.ts'
-import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
+import { childPointer } from '../../base/json-pointer.ts'
 import type { CompiledApi, CompiledVersion } from './compiled.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
 import { hostKey } from '../routes/host-pattern.ts'
@@ -206,11 +206,10 @@ const routesOf = (compiled: CompiledApi): readonly Claim[] => {
 const known = new WeakMap<CompiledApi, readonly Claim[]>()
 
 const pathClaims = (version: CompiledVersion): readonly Claim[] => {
-  const base = keyOf(version.basePath)
-  return version.paths.flatMap(({ pointer, patterns, operations }) => {
+  return version.paths.flatMap(({ template, patterns, operations }) => {
     const [way, another] = patterns
     const isPlain = way !== undefined && another === undefined
-    const path = isPlain ? printWay(way) : base + keyOf(pointerKeys(pointer).at(-1) ?? '')
+    const path = isPlain ? printWay(way) : keyOf(template)
     return Object.entries(operations).map(([method, operation]) => ({
       key: `${path}\t${method}`,
       pointer: operation.pointer,
@@ -240,7 +239,8 @@ const WEB_SOCKET = 'websocket'
 
 const isWebSocket = ({ key }: Claim): boolean => key.endsWith(`\t${WEB_SOCKET}`)
 
-const versionPointer = ({ name, pointer }: CompiledVersion): string =>
+/** @example versionPointer(version) // '/versions/v1' */
+export const versionPointer = ({ name, pointer }: CompiledVersion): string =>
   pointer ?? childPointer('/versions', name)
 
 /** `acme.com⇥/v1/users/:⇥get` → `GET acme.com/v1/users/:`. */

@@ -18,7 +18,7 @@ import {
   toFoldedMap,
 } from './folded.ts'
 import { readNetworks } from './networks.ts'
-import { parsePath } from '../routes/path-pattern.ts'
+import { isFixedPath } from '../routes/path-pattern.ts'
 import { CLIENT_GROUP, isServedFlow, type OAuth2Flow, OWN_GRANTS } from '../realm/token-flows.ts'
 
 /** Requirements of behaviour §6: one of `networks`; at least one of `groups`, of `roles`; all of `scopes`. */
@@ -299,10 +299,7 @@ const warnOfNoToken = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): v
 
 const endpointPath = (reader: Reader, key: string, fallback: string): string => {
   const path = textMember(reader, key) ?? fallback
-  const parsed = parsePath(path)
-  const isPlain =
-    parsed.ok && parsed.patterns.every(({ tail, bindings }) => !tail && bindings.length === 0)
-  if (!isPlain || path.includes('['))
+  if (!isFixedPath(path))
     reader.diagnostics.problem(
       'invalid_value',
       childPointer(reader.map.pointer, key),

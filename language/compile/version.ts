@@ -1,6 +1,7 @@
 // Compiles Version Objects (§2.2): one version of an API with all its paths.
 
 import { childPointer } from '../../base/json-pointer.ts'
+import { compileDescription, type Description } from './description.ts'
 import { endpointsOf } from './security.ts'
 import { compileWebSocket, warnOfOpenWebSocket } from './open-web-socket.ts'
 import {
@@ -35,6 +36,8 @@ export interface ApiDeps {
   readonly meta: unknown
   readonly hosts: readonly HostPattern[]
   readonly diagnostics: Diagnostics
+  /** Describes a version; undefined: it reports why it cannot. */
+  readonly describe: (version: CompiledVersion, pointer: string) => Description | undefined
 }
 
 /** undefined: the version or its paths are not a map; that has been reported. */
@@ -70,7 +73,7 @@ export const compileVersion = (
   const unmatched = compileParts('unmatched', {}, scope, deps)
   warnOfRefusedHeaders(unmatched, scope.default('on_refusal'), [], diagnostics)
   if (parts.isActive) warnOfOpenWebSocket(webSocket, deps, results)
-  return {
+  const version: CompiledVersion = {
     name,
     ...(pointer !== childPointer('/versions', name) && { pointer }),
     basePath: deps.basePath?.source ?? '',
@@ -78,6 +81,23 @@ export const compileVersion = (
     ...unmatched,
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, webSocket.security, ...results.map(({ security }) => security)]),
+  }
+  const place = childPointer(pointer, 'openapi')
+  const description = compileDescription(ownValue(value, 'openapi'), place, deps, () =>
+    api.describe(version, place),
+  )
+  if (description?.path === undefined) return version
+  return {
+    ...version,
+    paths: [...version.paths, description.path],
+    endpoints: [
+      ...new Map(
+        [...version.endpoints, ...endpointsOf([description.security])].map((endpoint) => [
+          JSON.stringify(endpoint),
+          endpoint,
+        ]),
+      ).values(),
+    ],
   }
 }
 

@@ -2,6 +2,7 @@
 // data, since large documents are folded in another thread.
 
 import { compile, type CompileBounds } from '../compile.ts'
+import { versionPointer } from '../compile/conflicts.ts'
 import { API_PARTS } from '../compile/api-parts.ts'
 import { describeLevel } from '../compile/level-part.ts'
 import { describeParts, mapParts } from '../compile/operation-parts.ts'
@@ -73,7 +74,7 @@ const foldVersion = (version: CompiledVersion, write: WriteTemplate): FoldedVers
   name: version.name,
   basePath: version.basePath,
   isActive: version.isActive,
-  pointer: version.paths[0]?.pointer.replace(/\/paths\/[^/]*$/, '') ?? '/versions',
+  pointer: versionPointer(version),
   described: {
     ...describeLevel(VERSION_PARTS, version),
     ...describeParts('unmatched', mapParts('unmatched', version, write)),

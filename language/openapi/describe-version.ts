@@ -23,12 +23,16 @@ import { operationIds } from './operation-id.ts'
 /**
  * The OpenAPI document of a version, the same for the same document wherever it is compiled.
  * @param document as written: words for people are not compiled
+ * @param most characters of its paths as JSON; undefined is returned where there would be more, for which optional segments
+ * of long paths are enough
  */
 export const describeVersion = (
   document: ValueMap,
-  api: CompiledApi,
+  api: Pick<CompiledApi, 'id' | 'hosts'>,
   version: CompiledVersion,
-): ValueMap => {
+  most: number,
+): ValueMap | undefined => {
+  if (lengthOfPaths(version.paths) > most) return undefined
   const written = namedVersions(document['versions']).find(({ name }) => name === version.name)
   const raw = isMap(written?.value) ? written.value : {}
   const operations = operationsOf(version.paths)
@@ -38,10 +42,10 @@ export const describeVersion = (
   )
   const ids = operationIds(operations.map(({ method, at }) => ({ method, path: at.path })))
   const paths: Record<string, Record<string, ValueMap>> = {}
+  let characters = 0
   for (const [index, { method, operation, at, path }] of operations.entries()) {
     const words = mapAt(mapAt(raw, 'paths'), pointerKeys(path.pointer).at(-1) ?? '')
-    const item = (paths[at.path] ??= {})
-    item[method] = describeOperation({
+    const described = describeOperation({
       method,
       operation,
       path: at,
@@ -52,6 +56,10 @@ export const describeVersion = (
       // OPTIONS never asks for credentials.
       security: method === 'options' ? [] : security.requirementsOf(operation.security),
     })
+    characters += at.path.length + JSON.stringify(described).length
+    if (characters > most) return undefined
+    const item = (paths[at.path] ??= {})
+    item[method] = described
   }
   return {
     openapi: '3.1.0',
@@ -65,6 +73,14 @@ export const describeVersion = (
     },
   }
 }
+
+/** At least so many characters the paths take, with what names their operations. */
+const lengthOfPaths = (paths: readonly CompiledPath[]): number =>
+  paths.reduce(
+    (sum, { patterns, template, operations }) =>
+      sum + patterns.length * template.length * Object.keys(operations).length,
+    0,
+  )
 
 interface PlacedOperation {
   readonly method: Method
@@ -133,7 +149,7 @@ const sortedByKey = (paths: Readonly<Record<string, ValueMap>>): ValueMap =>
 
 const infoOf = (
   document: ValueMap,
-  { id }: CompiledApi,
+  { id }: Pick<CompiledApi, 'id'>,
   { name }: CompiledVersion,
   raw: ValueMap,
 ): ValueMap => {

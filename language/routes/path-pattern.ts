@@ -55,6 +55,19 @@ export function parsePath(source: string): ParsedPath {
 }
 
 /**
+ * Whether a key of `paths` stands for one path alone: it has no bindings, brackets or tail.
+ * @example isFixedPath('/oauth/token') // true
+ */
+export const isFixedPath = (source: string): boolean => {
+  const parsed = parsePath(source)
+  return (
+    parsed.ok &&
+    !source.includes('[') &&
+    parsed.patterns.every(({ bindings }) => bindings.length === 0)
+  )
+}
+
+/**
  * A `base_path`: as a path, but `/` alone is valid and a tail is not.
  * @example parseBasePath('/[v1.0]') // two patterns: none and /v1.0
  */

@@ -61,5 +61,6 @@ const routesOf = (version: ValueMap): number => {
   const baseForms = typeof basePath === 'string' ? countForms(basePath) : 1
   let routes = 0
   for (const path of Object.keys(paths)) routes += baseForms * countForms(path)
+  if (ownValue(version, 'openapi') !== undefined) routes += baseForms
   return routes
 }

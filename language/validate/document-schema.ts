@@ -78,6 +78,11 @@ const VERSION_KEYS: Keys = {
     { type: 'object', ...atMost(2000, ref('path')) },
   ),
   ...levelKeys(VERSION_PARTS),
+  openapi: key(
+    'Where the OpenAPI description of the version is served: a path below base_path, or a map with path and security. Its security is that of the version where it says none.',
+    { type: ['string', 'object'], if: { type: 'object' }, then: ref('openapi') },
+    { examples: ['/openapi.json'] },
+  ),
   info: key('Free-form map, such as title and description.', FREE_MAP),
   variables: key("Names to values or expressions, over the API's.", FREE_MAP),
   defaults: key("What paths inherit where they set nothing, over the API's.", ref('defaults')),
@@ -149,6 +154,16 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
     description: 'The WebSocket of a version to the WAMP router of its realm.',
     properties: { security: restrictingKey('Who may open it; {} is anybody.', ref('security')) },
     required: ['security'],
+    additionalProperties: false,
+  },
+  openapi: {
+    type: 'object',
+    description: 'Where the OpenAPI description of a version is served.',
+    properties: {
+      path: key('Path below base_path, without bindings and brackets.', TEXT),
+      security: restrictingKey('Who may read it; {} is anybody.', ref('security')),
+    },
+    required: ['path'],
     additionalProperties: false,
   },
   path: {

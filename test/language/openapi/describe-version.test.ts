@@ -26,7 +26,9 @@ const describePaths = (
   const folding = foldDocument(document, withheld)
   if ('problems' in folding) throw new Error(JSON.stringify(folding.problems))
   const { compiled } = folding
-  return describeVersion(document, compiled, compiled.versions[0] as never)
+  const described = describeVersion(document, compiled, compiled.versions[0] as never, Infinity)
+  if (described === undefined) throw new Error('it is too large')
+  return described
 }
 
 /** @example at(described, 'paths', '/orders', 'get') */
