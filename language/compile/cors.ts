@@ -190,7 +190,9 @@ const readCors = oncePer(
         if (isAny(name))
           report('invalid_value', "'*' beside credentials: browsers refuse it, so name them", name)
     const origins = orAny('origins', readOrigin)
-    if (origins.length === 0) report('missing_required_value', 'cors needs origins', 'origins')
+    // Those that are wrong have been reported.
+    if (origins.length + problems.length === 0)
+      report('missing_required_value', 'cors needs origins', 'origins')
     const methods = list('allowed_methods', readMethod)
     const maxAgeSeconds = ownValue(map, 'max_age_seconds')
     if (maxAgeSeconds !== undefined && !isSeconds(maxAgeSeconds))
