@@ -1,67 +1,20 @@
-// Runs every recipe of docs/cookbook.md in a playground of its own: what stands there is loaded as it is, and answers its
-// requests as the page says.
+// Runs every recipe of docs/cookbook.md: its examples by `svc test`, and its requests in a playground of its own, where what
+// stands there is loaded as it is.
 
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { parseAllDocuments, stringify } from 'yaml'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
 import { isReady } from '../../cli/serve/status-view.ts'
+import { svc } from '../cli/run-svc.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
+import { COOKBOOK, manifestOf, RECIPES, type Try } from './recipes.ts'
 import { canSend, EXAMPLES, holds, send } from './try-lines.ts'
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/cookbook.md'), 'utf8')
 /** What a cookbook is good for begins there. */
 const FEWEST_RECIPES = 20
-
-interface Try {
-  readonly command: string
-  readonly expected: string
-}
-
-interface Recipe {
-  readonly title: string
-  readonly yaml: string
-  readonly tries: readonly Try[]
-}
-
-const readRecipes = (page: string): readonly Recipe[] =>
-  page
-    .split('\n## ')
-    .slice(1)
-    .map((section) => {
-      const title = section.split('\n')[0] ?? ''
-      const yaml = /```yaml\n([\s\S]*?)```/.exec(section)?.[1] ?? ''
-      const lines = (/```\n(curl [\s\S]*?)```/.exec(section)?.[1] ?? '').trim().split('\n')
-      const tries = lines.flatMap((line, i) =>
-        line.startsWith('curl ')
-          ? [{ command: line, expected: (lines[i + 1] ?? '').replace(/^-> /, '') }]
-          : [],
-      )
-      return { title, yaml, tries }
-    })
-
-/** A recipe is a Version Object, a document, or manifests. */
-const manifestOf = ({ yaml }: Recipe, index: number): string => {
-  const documents: readonly unknown[] = parseAllDocuments(yaml).map(
-    (each) => each.toJS() as unknown,
-  )
-  const [first = {}] = documents
-  if (Object.hasOwn(first as object, 'kind')) return yaml
-  const isDocument = Object.hasOwn(first as object, 'versions')
-  const head = { id: `com.example.cookbook-${index}`, host: '_', realm_uri: 'com.example' }
-  const document = isDocument ? first : { ...head, versions: { v1: first } }
-  return stringify({
-    apiVersion: 'gateway.svc.dev/v1alpha1',
-    kind: 'ApiSpecification',
-    metadata: { name: `cookbook-${index}` },
-    spec: { document },
-  })
-}
-
-const recipes = readRecipes(PAGE)
 
 let directory: TempDir
 let playground: Playground
@@ -69,7 +22,7 @@ let playground: Playground
 beforeAll(async () => {
   directory = await makeTempDir()
   cpSync(join(EXAMPLES, 'realm.yaml'), join(directory.path, 'realm.yaml'))
-  recipes.forEach((recipe, index) => {
+  RECIPES.forEach((recipe, index) => {
     writeFileSync(join(directory.path, `recipe-${index}.yaml`), manifestOf(recipe, index))
   })
   const onLine = (): void => undefined
@@ -82,17 +35,17 @@ afterAll(async () => {
 })
 
 describe('the cookbook', () => {
-  it('has recipes, each with something to try, and a link to each', () => {
-    expect(recipes.length).toBeGreaterThanOrEqual(FEWEST_RECIPES)
-    for (const { title, tries } of recipes) {
-      expect([title, tries.length]).not.toEqual([title, 0])
+  it('has recipes, each with something to try or an example, and a link to each', () => {
+    expect(RECIPES.length).toBeGreaterThanOrEqual(FEWEST_RECIPES)
+    for (const { title, yaml, tries } of RECIPES) {
+      expect([title, tries.length > 0 || yaml.includes('examples:')]).toEqual([title, true])
       for (const { expected } of tries)
         expect([title, expected]).toEqual([title, expect.stringMatching(/^[1-5]\d\d/)])
       const anchor = title
         .toLowerCase()
         .replaceAll(/[^a-z0-9 -]/g, '')
         .replaceAll(' ', '-')
-      expect(PAGE).toContain(`](#${anchor})`)
+      expect(COOKBOOK).toContain(`](#${anchor})`)
     }
   })
 
@@ -104,7 +57,18 @@ describe('the cookbook', () => {
   })
 })
 
-const tries = recipes.flatMap(({ title, tries: each }) => each.map((one) => ({ title, ...one })))
+describe('the examples of a recipe', () => {
+  it.each(
+    RECIPES.flatMap((recipe, index) =>
+      recipe.yaml.includes('examples:') ? [[recipe.title, manifestOf(recipe, index)]] : [],
+    ),
+  )('%s: all pass', async (_title, stdin) => {
+    const { code, stdout } = await svc(['test', '-'], { stdin })
+    expect([code, stdout]).toEqual([0, ''])
+  })
+})
+
+const tries = RECIPES.flatMap(({ title, tries: each }) => each.map((one) => ({ title, ...one })))
 
 const outputOf = async ({ command, expected }: Try): Promise<string> => {
   const { host } = new URL(playground.urls.public)
