@@ -46,12 +46,15 @@ export const findMisspelt = (names: Iterable<string>): ((name: string) => string
     name,
     lower: name.toLowerCase(),
     plain: plainOf(name),
+    plural: `${plainOf(name)}s`,
   }))
   return (name) => {
     if (name.length > MAX_LENGTH) return undefined
     const lower = name.toLowerCase()
     const plain = plainOf(name)
-    return known.find((each) => each.plain === plain || isOneLetterApart(each.lower, lower))?.name
+    // Of `schemas` it is `schema`, not `schemes`.
+    const same = known.find((each) => each.plain === plain || each.plural === plain)
+    return (same ?? known.find((each) => isOneLetterApart(each.lower, lower)))?.name
   }
 }
 

@@ -2,6 +2,7 @@
 // record. Its texts are public: they never name a secret, a stack or an internal address.
 
 import { CodedError } from '../base/coded-error.ts'
+import type { SchemaEntry } from '../language/compile/compiled.ts'
 import type { DecisionStep } from './decisions/decision.ts'
 
 /** The gateway's own codes (behaviour §3), and the URIs that actions fail with (§7.3). */
@@ -26,6 +27,15 @@ export type GatewayErrorCode =
 /** What the response, metrics and the log tell apart within a code: that a CSRF token is missing has a body of its own. */
 export type GatewayErrorReason = 'csrf' | 'cross_site' | NetworkReason
 
+/** What of a request a JSON Schema refuses: the place, and the keyword that does. Never the value. */
+export interface InvalidPart {
+  readonly in: SchemaEntry
+  readonly pointer: string
+  readonly keyword: string
+  /** The member that it is about, where the place is that of its map. */
+  readonly property?: string
+}
+
 /** Which address is in none of the networks of a document. */
 export type NetworkReason =
   | 'network_connection' // that of the connection, or of its PROXY header
@@ -48,6 +58,8 @@ export interface GatewayErrorOptions {
   readonly member?: string | undefined
   /** The same, as a JSON pointer into the document. */
   readonly pointer?: string | undefined
+  /** For the record, and for `refusal.errors` of the document. */
+  readonly errors?: readonly InvalidPart[]
   readonly cause?: unknown
 }
 
@@ -58,6 +70,7 @@ export class GatewayError extends CodedError<GatewayErrorCode> {
   readonly reason: GatewayErrorReason | undefined
   readonly member: string | undefined
   readonly pointer: string | undefined
+  readonly errors: readonly InvalidPart[]
   /** Set by the list of steps: what has refused the request, for `GET /why/:id`. */
   step: DecisionStep | undefined = undefined
 
@@ -69,5 +82,6 @@ export class GatewayError extends CodedError<GatewayErrorCode> {
     this.reason = options.reason
     this.member = options.member
     this.pointer = options.pointer
+    this.errors = options.errors ?? []
   }
 }

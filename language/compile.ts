@@ -16,6 +16,7 @@ import type { Problem, Warning } from './problem.ts'
 import { describeVersion } from './openapi/describe-version.ts'
 import { findTooManyRoutes } from './routes/route-limit.ts'
 import { createScope, type Scope } from './compile/scope.ts'
+import { hasSchemas, refuseSecretSchemas } from './compile/secret-schemas.ts'
 import { writtenPlaces } from './compile/written-place.ts'
 import { misreadValues } from './validate/misread-values.ts'
 import { type UnknownProperties, unknownProperties } from './validate/unknown-properties.ts'
@@ -64,6 +65,12 @@ export const compile = (
   const served = withoutExamples(document)
   const describer = describerOf(served, environment, diagnostics)
   const compiled = compileApi(served, environment, diagnostics, describer)
+  const secrets = Object.keys(environment.variables ?? {})
+  if (secrets.length > 0 && hasSchemas(compiled)) {
+    const withheld = { ...environment, variables: {}, withheld: secrets }
+    const shown = compileApi(served, withheld, createDiagnostics(), () => () => undefined)
+    refuseSecretSchemas(compiled, shown, diagnostics)
+  }
   if (diagnostics.problems.length === 0) {
     conflictsWithin(compiled).forEach(diagnostics.report)
     warnOfNothingServed(compiled, environment, diagnostics)

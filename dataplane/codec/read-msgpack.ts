@@ -8,11 +8,17 @@ import type { ValueMeter } from '../memory/value-meter.ts'
 
 /**
  * @param maxDepth the most levels of nested maps and lists
+ * @param isStrict two equal names in a map are rejected
  * @throws DecodeError
  * @example readMsgpack(Buffer.from([0x81, 0xa1, 0x61, 0x01]), 512, new ValueMeter()) // { a: 1 }
  */
-export const readMsgpack = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value => {
-  const reader = new Reader(bytes, maxDepth, meter)
+export const readMsgpack = (
+  bytes: Buffer,
+  maxDepth: number,
+  meter: ValueMeter,
+  isStrict = false,
+): Value => {
+  const reader = new Reader(bytes, maxDepth, meter, isStrict)
   const value = reader.value(0)
   if (reader.at !== bytes.length)
     throw new DecodeError('malformed', 'the body has bytes after its msgpack value')
@@ -74,9 +80,11 @@ class Reader {
   readonly bytes: Buffer
   readonly #maxDepth: number
   readonly #meter: ValueMeter
+  readonly #isStrict: boolean
   at = 0
 
-  constructor(bytes: Buffer, maxDepth: number, meter: ValueMeter) {
+  constructor(bytes: Buffer, maxDepth: number, meter: ValueMeter, isStrict = false) {
+    this.#isStrict = isStrict
     this.bytes = bytes
     this.#maxDepth = maxDepth
     this.#meter = meter
@@ -145,7 +153,7 @@ class Reader {
     return list
   }
 
-  /** The last of two equal keys wins. */
+  /** The last of two equal keys wins, unless it is strict. */
   map(size: number, depth: number): Value {
     // Each entry has a key and a value.
     this.#enter(2 * size, depth)
@@ -154,6 +162,8 @@ class Reader {
       const key = this.value(depth + 1)
       if (typeof key !== 'string')
         throw new DecodeError('malformed', 'msgpack map keys must be strings')
+      if (this.#isStrict && Object.hasOwn(map, key))
+        throw new DecodeError('malformed', 'the body has a map with a name twice')
       setOwn(map, key, this.value(depth + 1))
     }
     return map

@@ -13,6 +13,7 @@ export type DecisionStep =
   | 'authenticate'
   | 'requirements'
   | 'negotiate'
+  | 'schema'
   | 'body'
   | 'limit'
   | 'expression'

@@ -253,6 +253,10 @@ class HandshakeRequest extends SeenRequest {
     return checkOrigin(request, head.authority, this.#dispatch.origins(this.#realmUri), open)
   }
 
+  checkHead(): readonly [] {
+    return []
+  }
+
   checkHandshake(): undefined {
     return undefined
   }

@@ -299,6 +299,10 @@ class RequestOfPath extends SeenRequest {
     return undefined
   }
 
+  checkHead(): readonly [] {
+    return []
+  }
+
   checkHandshake(): undefined {
     return undefined
   }

@@ -102,12 +102,12 @@ export const renderGatewayError = (
   request: RefusedRequest,
   headers: HeaderList,
 ): RenderedResponse => {
-  const { code, message, description, reason } = error
+  const { code, message, description, reason, errors } = error
   const status = statusOf(error)
   const all = headersOfError(error, headers)
   return reason === 'csrf'
     ? { status, headers: all, contentType: 'application/json', body: CSRF_BODY }
-    : renderRecord({ code, message, description, status, headers: all }, request)
+    : renderRecord({ code, message, description, status, headers: all, errors }, request)
 }
 
 /** What the error itself says wins by name: `WWW-Authenticate`, `Allow`, `Connection`. */
@@ -127,14 +127,18 @@ export interface RecordedError {
   readonly description: string
   readonly status: number
   readonly headers: HeaderList
+  readonly errors?: GatewayError['errors']
 }
 
 /** A response with an error record in a type that the client accepts. */
 export const renderRecord = (
-  { code, message, description, status, headers }: RecordedError,
+  { code, message, description, status, headers, errors = [] }: RecordedError,
   { incomingRequest: { id, head }, contentType = refusalType(head.accept) }: RefusedRequest,
 ): RenderedResponse => {
-  const record = { ...errorRecord(code, message, description) } as unknown as ValueMap
+  const record = {
+    ...errorRecord(code, message, description),
+    ...(errors.length > 0 && { errors }),
+  } as unknown as ValueMap
   if (prefersProblem(head.accept, contentType)) {
     const title = http.STATUS_CODES[status] ?? 'Error'
     const problem = { type: code, title, status, detail: record['message'], instance: id }

@@ -8,7 +8,8 @@ import {
 } from '../../language/routes/negotiate.ts'
 import type { Candidate, Match } from '../../language/router/route.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
-import { GatewayError } from '../gateway-error.ts'
+import type { CompiledSchemas } from '../../language/compile/compiled.ts'
+import { GatewayError, type InvalidPart } from '../gateway-error.ts'
 import { asksForWebSocket, checkOrigin } from './upgrade/handshake.ts'
 import { withinNetworks } from '../security/schemes/networks.ts'
 import type { OperationSlot, ServedPath } from '../served.ts'
@@ -17,6 +18,8 @@ import type { DispatchOptions } from './dispatch-options.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import type { Served, PreparedOperation } from './prepared-operation.ts'
 import type { Guard } from './operation-shape.ts'
+import { type CheckedHead, checkHead } from './request/request-check.ts'
+import { bindingMap } from './request/view.ts'
 import { ownHeaders, type RequestFields } from './response/own-headers.ts'
 import { type CheckResult, SeenRequest } from './steps/request-step.ts'
 
@@ -42,6 +45,8 @@ export class MatchedRequest extends SeenRequest implements Matched {
   readonly operation: PreparedOperation
   readonly language: string
   readonly fields: RequestFields
+  /** Set by the step that checks it. */
+  checked: CheckedHead | undefined = undefined
   readonly #options: DispatchOptions
   #isNegotiated = false
   #offered: ContentType | undefined = undefined
@@ -98,6 +103,17 @@ export class MatchedRequest extends SeenRequest implements Matched {
       asksForWebSocket(request, head) && request.headers['sec-websocket-key'] !== undefined
     if (!isHandshake) return undefined
     return isTaken ? NOT_SWITCHED : NO_WEB_SOCKETS
+  }
+
+  checkHead(schemas: CompiledSchemas): readonly InvalidPart[] {
+    const { match, selected, incomingRequest } = this
+    const { head, request } = incomingRequest
+    this.checked = checkHead(schemas, {
+      query: head.target.query,
+      bindings: () => bindingMap({ match, candidate: selected.candidate, head }),
+      rawHeaders: request.rawHeaders,
+    })
+    return this.checked.errors
   }
 
   authenticate(guard: Guard): CheckResult | Promise<CheckResult> {

@@ -5,7 +5,7 @@ import { createInterner, identityOf, internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
 import { plainParts } from '../../language/compile/operation-parts.ts'
 import { type CompiledSecurity, isAnonymous } from '../../language/compile/security.ts'
-import type { CompiledOperation } from '../../language/compile/compiled.ts'
+import type { BodyLimits, CompiledOperation } from '../../language/compile/compiled.ts'
 import { type ContentType, orderOffers } from '../../language/routes/negotiate.ts'
 import { securityOfMethod } from '../../language/request-credentials.ts'
 import type { Method } from '../../language/document.ts'
@@ -133,6 +133,7 @@ const shapeOf = (
     checksAccept: response.checksAccept,
     needs: internData(needsOf(operation.reads)),
     forwardsBody: response.takesBody,
+    body: internData(bodyLimitsOf(operation, response)),
     headers: prepareHeaders(operation.headers),
     replacesHeaders: operation.onResult.headers !== undefined,
     readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
@@ -156,6 +157,15 @@ const shapeOf = (
   }
   return internShape({ ...shape, ...httpSteps(shape) })
 }
+
+/** What goes upstream is held until it was checked, within what of a streamed body is held. */
+const bodyLimitsOf = (
+  { body, schema }: CompiledOperation,
+  { takesBody }: ActionResponse,
+): BodyLimits =>
+  takesBody && schema?.body !== undefined
+    ? { ...body, maxBytes: Math.min(body.maxBytes, body.readBytes) }
+    : body
 
 export const takesWebSocket = ({ action }: Pick<CompiledOperation, 'action'>): boolean =>
   action.type === 'forward' && action.upgrade === 'websocket'

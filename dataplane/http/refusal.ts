@@ -11,6 +11,7 @@ import type {
 } from '../../language/compile/compiled.ts'
 import { type ContentType, pickLanguage, refusalType } from '../../language/routes/negotiate.ts'
 import { readsOf } from '../../language/expression/reads.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { constant } from '../../language/expression/template.ts'
 import type { Candidate, Match } from '../../language/router/route.ts'
 import { UNSENT_IN_REFUSALS } from '../../language/unsent-headers.ts'
@@ -153,7 +154,7 @@ const contextOf = (
     code: error.code,
     status: statusOf(error),
     message: error.message,
-    errors: [],
+    errors: error.errors.map((each): ValueMap => ({ ...each })),
     request_id: id,
   }
   const method = (request.method ?? '').toLowerCase()

@@ -3,14 +3,17 @@
 
 import { decodeInPieces } from '../codec/codec.ts'
 import type { Served } from './prepared-operation.ts'
+import { GatewayError, type InvalidPart } from '../gateway-error.ts'
 import type { MatchedRequest } from './matched-request.ts'
 import { readBody } from './request/body.ts'
 import { inflateRequest, readableCodings } from './request/content-coding.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
+import type { Value } from '../../language/expression/value.ts'
 import { writtenType } from '../../language/routes/negotiate.ts'
 import { decodesBody } from './steps/request-steps.ts'
 import { renderResult } from './render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
+import { checkBody, invalidRequest, NO_BODY } from './request/request-check.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
 import { prepareWhole } from './response/write-response.ts'
 import { toMethod } from '../../language/router/select-route.ts'
@@ -74,6 +77,7 @@ const factsOf = ({
   match: found,
   selected,
   language,
+  checked,
 }: MatchedRequest): RequestFacts<Served> => ({
   request: incomingRequest.request,
   head: incomingRequest.head,
@@ -84,6 +88,7 @@ const factsOf = ({
   client: incomingRequest.client,
   match: found,
   candidate: selected.candidate,
+  checked,
 })
 
 /**
@@ -98,7 +103,7 @@ const needsBody = ({ incomingRequest, operation }: MatchedRequest): boolean => {
 }
 
 const readThenPerform = (
-  { incomingRequest, operation }: MatchedRequest,
+  { incomingRequest, operation, checked }: MatchedRequest,
   exchange: HttpExchange,
   { isScarce }: ExchangeObserver,
 ): void => {
@@ -121,14 +126,27 @@ const readThenPerform = (
     }
     exchange.context.request.body_length = length
     if (operation.shape.forwardsBody) exchange.rawBody = bytes
-    if (bytes.length === 0 || !decodesBody(head, operation.shape)) {
+    const wrong = checked?.errors ?? []
+    if (bytes.length === 0 && operation.shape.schema?.body !== undefined)
+      refuse(exchange, invalidRequest([...wrong, NO_BODY]))
+    else if (bytes.length === 0 || !decodesBody(head, operation.shape)) {
       if (operation.costlyRequests > 0) performInTurn(exchange)
       else perform(exchange)
-    } else decodeThenPerform(exchange, head, bytes)
+    } else decodeThenPerform(exchange, head, { bytes, wrong })
   })
 }
 
-const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {
+/** A body as it came, and what is wrong with the head of its request. */
+interface ReceivedBody {
+  readonly bytes: Buffer
+  readonly wrong: readonly InvalidPart[]
+}
+
+const decodeThenPerform = (
+  exchange: HttpExchange,
+  head: RequestHead,
+  { bytes, wrong }: ReceivedBody,
+): void => {
   const { operation, incoming, memory } = exchange
   const codings = readableCodings(incoming.headers['content-encoding']) ?? []
   let isGone = false
@@ -146,7 +164,7 @@ const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buf
       return
     }
     const isLarge = plain.length > LARGE_BODY_BYTES
-    const pieces = decodeInPieces(head.contentType ?? '', plain, memory)
+    const pieces = readValue(exchange, head.contentType ?? '', { bytes: plain, wrong })
     const then = isLarge || operation.costlyRequests > 0 ? performInTurn : perform
     const decodePiece = (): boolean => {
       try {
@@ -154,7 +172,8 @@ const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buf
         if (piece.done !== true) return true
         exchange.context.request.body = piece.value
       } catch (error) {
-        refuse(exchange, error)
+        const isWhole = error instanceof GatewayError && error.errors.length > 0
+        refuse(exchange, isWhole || wrong.length === 0 ? error : invalidRequest(wrong))
         return false
       }
       then(exchange)
@@ -163,6 +182,18 @@ const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buf
     if (isLarge) exchange.waitForTurn(decodePiece)
     else decodePiece()
   })
+}
+
+/** @throws GatewayError */
+function* readValue(
+  { operation, memory }: HttpExchange,
+  contentType: string,
+  { bytes, wrong }: ReceivedBody,
+): Generator<undefined, Value> {
+  const { schema } = operation.shape
+  if (schema?.body === undefined) return yield* decodeInPieces(contentType, bytes, memory)
+  const value = yield* decodeInPieces(contentType, bytes, memory, true)
+  return yield* checkBody(schema, { contentType, bytes, value }, wrong)
 }
 
 const performInTurn = (exchange: HttpExchange): void => {

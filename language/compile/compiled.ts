@@ -6,6 +6,7 @@ import type { CompiledAction } from './action.ts'
 import type { CompiledResponses } from './compiled-response.ts'
 import type { CompiledEndpoint, CompiledSecurity } from './security.ts'
 import type { Method, ServedScheme } from '../document.ts'
+import type { Value } from '../expression/value.ts'
 import type { ContextRead } from '../expression/reads.ts'
 import type { Template } from '../expression/template.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
@@ -94,6 +95,7 @@ export interface OperationParts<T = Template> extends OwningParts {
   readonly headers: T
   readonly body: BodyLimits
   readonly limits: CallLimits<T>
+  readonly schema?: CompiledSchemas
 }
 
 /** Parts by which the gateway writes headers of every response, in place of those that documents and upstreams write. */
@@ -113,6 +115,14 @@ export interface CompiledCors {
   readonly credentials: boolean
   readonly maxAgeSeconds?: number
 }
+
+export const SCHEMA_ENTRIES = ['body', 'query_params', 'bindings', 'headers'] as const
+
+/** What of a request a JSON Schema describes. */
+export type SchemaEntry = (typeof SCHEMA_ENTRIES)[number]
+
+/** JSON Schemas that were checked, by what they describe. */
+export type CompiledSchemas = Readonly<Partial<Record<SchemaEntry, Value>>>
 
 /** Of one method of a path. */
 export interface CompiledOperation<T = Template> extends OperationParts<T>, CompiledResponses<T> {

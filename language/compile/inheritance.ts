@@ -21,7 +21,11 @@ export type InheritedKeys = Readonly<Record<string, InheritedKey>>
 export type Levels = Readonly<Partial<Record<KeyLevel, FoldedMap | undefined>>>
 
 /** The nearest setting of any of the names, which are spellings of one key. */
-export type Find = (...names: readonly string[]) => Placed | undefined
+export interface Find {
+  (...names: readonly string[]): Placed | undefined
+  /** The settings of every level, nearest first, for what is inherited entry by entry. */
+  readonly all: (name: string) => readonly Placed[]
+}
 
 /** Most levels set none of the keys, and need not be searched for each of them. */
 export const finderOf = (keys: InheritedKeys, levels: Levels, scope: Scope): Find => {
@@ -29,11 +33,15 @@ export const finderOf = (keys: InheritedKeys, levels: Levels, scope: Scope): Fin
     const map = levels[level]
     return map?.keys.some((name) => Object.hasOwn(keys, name)) === true ? [{ level, map }] : []
   })
-  return (...names) => {
-    for (const { level, map } of setting)
+  const at = ({ level, map }: (typeof setting)[number], name: string): Placed | undefined => {
+    const template = keys[name]?.on.includes(level) === true ? map.get(name) : undefined
+    return template && { template, pointer: childPointer(map.pointer, name) }
+  }
+  const find = (...names: readonly string[]): Placed | undefined => {
+    for (const each of setting)
       for (const name of names) {
-        const template = keys[name]?.on.includes(level) === true ? map.get(name) : undefined
-        if (template !== undefined) return { template, pointer: childPointer(map.pointer, name) }
+        const placed = at(each, name)
+        if (placed !== undefined) return placed
       }
     for (const name of names) {
       const placed = scope.default(name)
@@ -41,6 +49,11 @@ export const finderOf = (keys: InheritedKeys, levels: Levels, scope: Scope): Fin
     }
     return undefined
   }
+  const all: Find['all'] = (name) => [
+    ...setting.flatMap((each) => at(each, name) ?? []),
+    ...scope.defaults(name),
+  ]
+  return Object.assign(find, { all })
 }
 
 /** Those that may stand at a level, for its schema. */

@@ -31,6 +31,7 @@ import {
 } from './operation-part.ts'
 import { REFUSAL_PART } from './refusal.ts'
 import { SCHEMES_PART } from './schemes.ts'
+import { SCHEMA_PART } from './schemas.ts'
 import type { Scope } from './scope.ts'
 import { ANONYMOUS, describeSecurity } from './security.ts'
 
@@ -80,6 +81,7 @@ const PARTS: { readonly [P in PartName]-?: InheritedPart<P> } = {
   body: BODY_PART,
   limits: CALL_LIMITS_PART,
   cors: CORS_PART,
+  schema: SCHEMA_PART,
 }
 
 const NAMES = Object.keys(PARTS) as readonly PartName[]

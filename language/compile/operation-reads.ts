@@ -5,9 +5,13 @@ import type { CompiledOperation } from './compiled.ts'
 import { collectReads, type ContextRead } from '../expression/reads.ts'
 import { mapTemplates } from './map-templates.ts'
 
-/** Sorted, unique. What the action takes from the request by itself counts as well. */
+/** Sorted, unique. What the action takes from the request by itself counts as well, and what a JSON Schema describes. */
 export const operationReads = (operation: CompiledOperation): readonly ContextRead[] => {
-  const reads = new Set<ContextRead>(ownReads(operation.action))
+  const described = Object.keys(operation.schema ?? {})
+  const reads = new Set<ContextRead>([
+    ...ownReads(operation.action),
+    ...described.map((entry) => `request.${entry}` as const),
+  ])
   mapTemplates(operation, (template) => {
     collectReads(template, reads)
     return template

@@ -21,6 +21,7 @@ import { type FoldedMap, readShape, readTextOrWait, toFoldedMap } from './folded
 import { reportMisspelt } from './misspelt-restrictions.ts'
 import { toPlain } from './plain.ts'
 import { operationReads } from './operation-reads.ts'
+import { warnOfUnusualBody } from './schemas.ts'
 import type { Scope } from './scope.ts'
 import type { CompiledSecurity } from './security.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
@@ -75,6 +76,7 @@ export const compileOperation = (
   const warn: WarnAt = (code, keys, message, culprit) => {
     diagnostics.warning(code, placeOf(keys), message, culprit)
   }
+  warnOfUnusualBody(method, parts.schema, () => findInherited(levels, scope), diagnostics)
   const written = [
     [parts.headers, ['headers']],
     [onResult.headers, ['response', 'on_result', 'headers']],

@@ -22,6 +22,8 @@ export interface Scope {
   readonly statusCodes: StatusCodes
   /** Merged: this level's entry, else the nearest ancestor's. */
   readonly default: (name: string) => Placed | undefined
+  /** The entries of this level and of its ancestors, nearest first. */
+  readonly defaults: (name: string) => readonly Placed[]
   /** Of the whole document. */
   readonly budget: ExpansionBudget
 }
@@ -41,9 +43,9 @@ export const createScope = (
   settleAll(entries.keys(), foldScope)
   const defaults = placedDefaults(entries, foldScope)
   const inherited = parent?.default ?? (() => undefined)
-  const nearest: Scope['default'] = (name) => {
+  const own: Scope['default'] = (name) => {
     const placed = defaults.get(name)
-    if (placed === undefined) return inherited(name)
+    if (placed === undefined) return undefined
     const { template, pointer } = placed
     return budget.take(template, pointer) === template ? placed : { template: INVALID, pointer }
   }
@@ -51,7 +53,8 @@ export const createScope = (
     foldScope,
     budget: budget,
     statusCodes: mergeStatusCodes(entries, parent, foldScope, { diagnostics, budget }),
-    default: defaults.size === 0 ? inherited : nearest,
+    default: defaults.size === 0 ? inherited : (name) => own(name) ?? inherited(name),
+    defaults: (name) => [...[own(name) ?? []].flat(), ...(parent?.defaults(name) ?? [])],
   }
 }
 

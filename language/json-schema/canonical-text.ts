@@ -5,7 +5,7 @@ import type { Spend } from './linear-pattern.ts'
 
 /** A part that could not be paid for is left out: the run is over then. @example canonicalText({ b: 1, a: 2 }) // '{"a":2,"b":1}' */
 export const canonicalText = (value: Value, spend: Spend = () => true): string => {
-  if (typeof value === 'string') return spend(value.length >> 5) ? JSON.stringify(value) : ''
+  if (typeof value === 'string') return spend(value.length >> 3) ? JSON.stringify(value) : ''
   if (typeof value !== 'object' || value === null) return String(value === 0 ? 0 : value)
   if (isList(value)) return listText(value, spend)
   return isMap(value) ? mapText(value, spend) : `bytes ${Buffer.from(value).toString('hex')}`

@@ -1,10 +1,17 @@
 // Compiles the keywords that have schemas within, for the same value or for its members and items.
 
 import { ownValue } from '../expression/lookup.ts'
-import { isList, isMap } from '../expression/value.ts'
+import { isList, isMap, type ValueMap } from '../expression/value.ts'
 import { all, type Compile, evaluate, evaluateChild, matches } from './compiled-schema.ts'
 import type { Keyword } from './keywords.ts'
 import { resolveReference } from './reference.ts'
+import type { ValidationRun } from './validation-run.ts'
+
+/** Listing the names of a large map takes longer than looking at them. */
+const namesOf = (map: ValueMap, run: ValidationRun): readonly string[] => {
+  const names = Object.keys(map)
+  return run.spend(2 * names.length) ? names : []
+}
 
 const compileReference: Compile = (reference, source) => {
   const target = resolveReference(source.root, reference as string)
@@ -71,7 +78,7 @@ const compilePropertyNames: Compile = (inner, source) => {
   return (value, run) =>
     !isMap(value) ||
     all(
-      Object.keys(value),
+      namesOf(value, run),
       run,
       (name) => matches(schema, name, run, undefined) || run.report('propertyNames', name),
     )
@@ -92,7 +99,7 @@ const compilePatternProperties: Compile = (byPattern, source) => {
   const entries = source.byPattern(byPattern)
   return (value, run, seen) =>
     !isMap(value) ||
-    all(Object.keys(value), run, (name) =>
+    all(namesOf(value, run), run, (name) =>
       all(entries, run, ([pattern, schema]) => {
         if (!pattern.matches(name, run.spend)) return true
         seen?.names.add(name)
@@ -112,7 +119,7 @@ const compileAdditionalProperties: Compile = (inner, source, siblings) => {
   const patterns = source.byPattern(ownValue(siblings, 'patternProperties'))
   return (value, run, seen) =>
     !isMap(value) ||
-    all(Object.keys(value), run, (name) => {
+    all(namesOf(value, run), run, (name) => {
       if (names.has(name)) return true
       if (patterns.some(([pattern]) => pattern.matches(name, run.spend))) return true
       seen?.names.add(name)
@@ -176,7 +183,7 @@ const compileUnevaluatedProperties: Compile = (inner, source) => {
   return (value, run, seen) => {
     if (!isMap(value) || seen === undefined || seen.hasAllNames) return true
     const isValid = all(
-      Object.keys(value),
+      namesOf(value, run),
       run,
       (name) =>
         seen.names.has(name) ||

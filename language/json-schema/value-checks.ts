@@ -32,7 +32,7 @@ const atLeast = (size: number, bound: number): boolean => size >= bound
 /** Code points. */
 const lengthOf = (value: Value, run: ValidationRun): number | undefined => {
   if (typeof value !== 'string') return undefined
-  run.spend(value.length >> 4)
+  run.spend(1 + (value.length >> 3))
   let length = 0
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- counts code points without a copy
   for (const _ of value) length++
@@ -83,12 +83,15 @@ const compileTextPattern: Compile = (source) => {
     typeof value !== 'string' || pattern.matches(value, run.spend) || run.report('pattern')
 }
 
+/** Of some expressions of V8, measured. */
+const COST_OF_FORMAT = 4
+
 const compileFormat: Compile = (name) => {
   const test = FORMATS[name as string]
   if (test === undefined) return undefined
   return (value, run) =>
     typeof value !== 'string' ||
-    (run.spend(value.length >> 3) && test(value)) ||
+    (run.spend(COST_OF_FORMAT + (value.length >> 2)) && test(value)) ||
     run.report('format')
 }
 

@@ -11,11 +11,6 @@ import { DOCUMENT_SCHEMA } from './document-schema.ts'
  */
 export const ABSENT: Readonly<Record<string, string>> = {
   ...instead(
-    'bodies are not validated here: leave that to the service behind',
-    'schema',
-    'validation',
-  ),
-  ...instead(
     'there are no rate limits: put them before or behind the gateway',
     'limit',
     'ratelimit',

@@ -77,8 +77,9 @@ export const misspeltRestrictions = (part: GivenPart, value: unknown): readonly 
 
 const misspeltRestriction = (path: string, [key, value]: Member): Problem | undefined => {
   const restriction = restrictionLike(key)
-  // What is active is served, as without it (§2.2).
-  if (restriction === undefined || (key === 'is_active' && value === true)) return undefined
+  // What is active is served, as without it (§2.2); `$schema` is for editors.
+  if (restriction === undefined || key === '$schema') return undefined
+  if (key === 'is_active' && value === true) return undefined
   return { code: 'invalid_value', path, message: describeRestriction(shortened(key), restriction) }
 }
 

@@ -6,6 +6,7 @@ import { formBodies, jsonBodies, msgpackBodies } from './targets/bodies.ts'
 import { documents, manifests } from './targets/documents.ts'
 import { expressions } from './targets/expressions.ts'
 import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
+import { jsonSchemas } from './targets/json-schemas.ts'
 import { mediaTypes } from './targets/media-types.ts'
 import { proxyHeaders } from './targets/proxy-headers.ts'
 import { relayedMessages } from './targets/relayed-messages.ts'
@@ -37,6 +38,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   manifests,
   resources,
   expressions,
+  jsonSchemas,
   admissionReviews,
   serviceEndpoints,
 ]

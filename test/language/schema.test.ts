@@ -62,6 +62,7 @@ describe('keys that restrict', () => {
   it('are those of behaviour §2, with where each stands', () => {
     expect(Object.fromEntries(RESTRICTING_KEYS)).toEqual({
       security: ['the API', 'a version', 'a path', 'defaults'],
+      schema: ['a path', 'an operation', 'defaults'],
       networks: ['a Security Object'],
       is_active: ['a version'],
       pool_size: ['a version'],

@@ -13,6 +13,7 @@ import type { Candidate, Match } from '../../../language/router/route.ts'
 import { restOf } from '../../../language/routes/request-target.ts'
 import type { Client } from './forwarded.ts'
 import type { RequestHead } from './head.ts'
+import type { CheckedHead } from './request-check.ts'
 
 /** Which parts of the request an operation needs. */
 export interface RequestNeeds {
@@ -52,6 +53,8 @@ export interface RequestFacts<T> {
   readonly client: Client | undefined
   readonly match: Match<T>
   readonly candidate: Candidate<T>
+  /** Query parameters and bindings with the types that schemas declare. */
+  readonly checked?: CheckedHead | undefined
 }
 
 /** Body and length come later, once they have been read. */
@@ -72,8 +75,9 @@ export const fillRequestView = <T>(
   if (needs.clientAddress) view.client_address = readAddress(facts)
   if (needs.host) fillHost(view, facts)
   if (needs.headers) view.headers = requestHeaderMap(facts.request.rawHeaders)
-  if (needs.queryParams) view.query_params = queryParams(target.query)
-  if (needs.bindings) view.bindings = bindingMap(facts)
+  const { checked } = facts
+  if (needs.queryParams) view.query_params = checked?.queryParams ?? queryParams(target.query)
+  if (needs.bindings) view.bindings = checked?.bindings ?? bindingMap(facts)
 }
 
 const NOTHING: ValueMap = Object.freeze({})
@@ -94,7 +98,11 @@ const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): voi
   view.port = port === '' ? String(request.socket.localPort ?? '') : port
 }
 
-const bindingMap = <T>({ match, candidate, head }: RequestFacts<T>): ValueMap => {
+export const bindingMap = <T>({
+  match,
+  candidate,
+  head,
+}: Pick<RequestFacts<T>, 'match' | 'candidate' | 'head'>): ValueMap => {
   const map: Record<string, Value> = {}
   const { bindings, rest, segments } = candidate.pattern
   // Each document has a host of its own, so it is mostly not in the processor's cache.

@@ -5,7 +5,8 @@ import type { Lacks } from '../../../language/router/select-route.ts'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
 import type { Identity } from '../../security/schemes/authentication.ts'
 import type { DecisionStep } from '../../decisions/decision.ts'
-import type { GatewayError } from '../../gateway-error.ts'
+import type { CompiledSchemas } from '../../../language/compile/compiled.ts'
+import type { GatewayError, InvalidPart } from '../../gateway-error.ts'
 import type { ServedWebSocket } from '../../served.ts'
 import type { Guard, OperationShape } from '../operation-shape.ts'
 import { placeOfClient } from '../client-place.ts'
@@ -97,6 +98,9 @@ export abstract class SeenRequest {
 
   /** Whether the handshake of a WebSocket, if it is one, may go on to an upstream. @param isTaken the document wants it to */
   abstract checkHandshake(isTaken: boolean): CheckResult
+
+  /** Checks query parameters, bindings and headers, and keeps the values that they stand for. @returns what is wrong */
+  abstract checkHead(schemas: CompiledSchemas): readonly InvalidPart[]
 
   /** Finds out who the caller is. */
   abstract authenticate(guard: Guard): CheckResult | Promise<CheckResult>

@@ -20,6 +20,7 @@ import type { OperationShape } from '../operation-shape.ts'
 import { checkDeclaredLength } from '../request/body.ts'
 import { readableCodings, unreadableCoding } from '../request/content-coding.ts'
 import { hasBody } from '../request/head.ts'
+import { invalidRequest, NO_BODY } from '../request/request-check.ts'
 import type { HeaderList } from '../response/headers.ts'
 import type { RenderedResponse } from '../response/plan.ts'
 import type {
@@ -232,15 +233,21 @@ const BODY_TYPE = ofBody(
   ({ head: { contentType } }, shape) => {
     const goesUnread = shape.forwardsBody && !shape.needs.body
     if (isServedType(contentType, { ...typesOf(shape), goesUnread })) return undefined
-    return new GatewayError(
-      'svc.error.unsupported_media_type',
-      isUntyped(contentType)
-        ? 'The body has no Content-Type'
-        : 'Bodies of this Content-Type are not accepted here',
-      { description: describeAccepted(contentType, typesOf(shape)) },
-    )
+    return unreadableType({ head: { contentType } }, shape)
   },
 )
+
+const unreadableType = (
+  { head: { contentType } }: { readonly head: Pick<StepRequest['head'], 'contentType'> },
+  shape: OperationShape,
+): GatewayError =>
+  new GatewayError(
+    'svc.error.unsupported_media_type',
+    isUntyped(contentType)
+      ? 'The body has no Content-Type'
+      : 'Bodies of this Content-Type are not accepted here',
+    { description: describeAccepted(contentType, typesOf(shape)) },
+  )
 
 const typesOf = ({ method, accepts, isForgeable }: OperationShape): TakenTypes => ({
   method,
@@ -264,6 +271,29 @@ const BODY_LENGTH = ofBody(
   ({ head }, { body }) => checkDeclaredLength(head, body),
 )
 
+/** The body is checked once it was read, and what is wrong with both is one answer. A preflight performs nothing. */
+const SCHEMA: RequestStep = {
+  name: 'schema',
+  isMetByFixed: false,
+  doors: {
+    http: {
+      isFor: ({ schema }) => schema !== undefined,
+      check: (request, shape) =>
+        request.isPreflight && shape.action === 'empty' ? undefined : checkSchemas(request, shape),
+    },
+    webSocket: 'none',
+    path: 'none',
+  },
+}
+
+const checkSchemas = (request: StepRequest, shape: OperationShape): StepResult => {
+  const { schema = {} } = shape
+  const errors = request.checkHead(schema)
+  if (schema.body === undefined) return errors.length === 0 ? undefined : invalidRequest(errors)
+  if (!hasBody(request.head)) return invalidRequest([...errors, NO_BODY])
+  return decodesBody(request.head, shape) ? undefined : unreadableType(request, shape)
+}
+
 /** In the order in which requests take them. */
 const STEPS: readonly RequestStep[] = [
   PREFLIGHT,
@@ -278,6 +308,7 @@ const STEPS: readonly RequestStep[] = [
   BODY_TYPE,
   BODY_CODING,
   BODY_LENGTH,
+  SCHEMA,
   HANDSHAKE,
 ]
 

@@ -22,6 +22,10 @@ class PlainRequest extends SeenRequest {
     return undefined
   }
 
+  checkHead(): readonly [] {
+    return []
+  }
+
   checkHandshake(): undefined {
     return undefined
   }

@@ -59,6 +59,7 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   isGone: false,
   checkOrigin: () => undefined,
   checkHandshake: () => undefined,
+  checkHead: () => [],
   authenticate: caller ?? (() => new Error('refused')),
   ...more,
 })
