@@ -1,6 +1,6 @@
 // Serves `/realms` (behaviour §7): puts, deletes and returns realm records, without their secrets.
 
-import { redacted, secretPointers } from '../realm/redact.ts'
+import { redacted, secretPointers } from '../../language/realm/redact.ts'
 import type { LoadedRealm } from '../store/loaded-content.ts'
 import type { Store } from '../store/store.ts'
 import type { DurableListing } from '../wamp/realm/wamp-client.ts'

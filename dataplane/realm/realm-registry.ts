@@ -7,7 +7,7 @@ const DEFAULT_CALL_TIMEOUT_MS = 30_000
 
 /**
  * The realms that this process serves. Records hold secrets: what leaves the process goes through
- * `redacted` (redact.ts).
+ * `redacted` (language/realm/redact.ts).
  * @example
  * const realms = new RealmRegistry()
  * realms.put({ uri: 'com.acme', call_timeout: 5000 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { redacted, secretPointers } from '../../../dataplane/realm/redact.ts'
+import { redacted, secretPointers } from '../../../language/realm/redact.ts'
 import { lookup } from '../../../language/expression/lookup.ts'
 import { isList, type Value } from '../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'

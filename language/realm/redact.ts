@@ -1,16 +1,10 @@
 // Copies the public part of a realm record, for reading it back (behaviour §7). It copies only what the schema calls
 // public, so that neither an unknown member nor one without a sensitivity is ever shown.
 
-import { ownValue } from '../../language/expression/lookup.ts'
-import {
-  isList,
-  isMap,
-  setOwn,
-  type Value,
-  type ValueMap,
-} from '../../language/expression/value.ts'
+import { ownValue } from '../expression/lookup.ts'
+import { isList, isMap, setOwn, type Value, type ValueMap } from '../expression/value.ts'
 import { childPointer } from '../../base/json-pointer.ts'
-import type { RealmRecord } from '../../language/realm/record.ts'
+import type { RealmRecord } from './record.ts'
 import {
   type GuardedMapSchema,
   type ListSchema,
@@ -19,8 +13,8 @@ import {
   type ObjectSchema,
   type Sensitivity,
   type ValueSchema,
-} from '../../language/schema/realm-notation.ts'
-import { REALM_SCHEMA } from '../../language/schema/realm-schema.ts'
+} from '../schema/realm-notation.ts'
+import { REALM_SCHEMA } from '../schema/realm-schema.ts'
 
 /**
  * Left out: password hashes, key hashes, router and client secrets, signing keys, the callback secret,
