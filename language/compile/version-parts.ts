@@ -9,6 +9,7 @@ import { FREE_MAP, key, listOf, ref, restrictingKey, TEXT } from '../schema/docu
 import type { Diagnostics } from './diagnostics.ts'
 import { type IntegerRange, readInteger, readTexts } from './folded.ts'
 import type { LevelParts } from './level-part.ts'
+import { STATUS_CODES } from './status-codes.ts'
 import { type CompiledSecurity, describeSecurity } from './security.ts'
 
 const DEFAULT_POOL_SIZE = 200
@@ -49,7 +50,7 @@ export const VERSION_PARTS: LevelParts<VersionParts, VersionPartDeps> = {
       written('is_deprecated').value === true
         ? deprecationHeaders(written('meta').value ?? meta)
         : undefined,
-    describe: () => ({ is_deprecated: true }),
+    describe: (headers) => ({ is_deprecated: true, deprecation_headers: headers }),
   },
   poolSize: {
     keys: {
@@ -97,7 +98,10 @@ export const VERSION_PARTS: LevelParts<VersionParts, VersionPartDeps> = {
     },
     compile: (_written, { statusCodes }) => statusCodes,
     // The built-in table has hundreds.
-    describe: () => ({}),
+    describe: (statusCodes) => {
+      const own = Object.entries(statusCodes).filter(([uri, code]) => STATUS_CODES[uri] !== code)
+      return own.length === 0 ? {} : { status_codes: Object.fromEntries(own) }
+    },
   },
   security: {
     keys: {

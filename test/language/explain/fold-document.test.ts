@@ -158,6 +158,25 @@ describe('folding a document for people', () => {
     })
   })
 
+  it('has in its record what a version says of deprecation, and its own status codes alone', () => {
+    const version = {
+      is_deprecated: true,
+      meta: { sunset_at: '2030-01-01' },
+      status_codes: { 'com.acme.gone': 410, 'wamp.error.timeout': 504 },
+    }
+    expect(foldedRecord(folded({ version }))).toMatchObject({
+      versions: {
+        v1: {
+          is_deprecated: true,
+          deprecation_headers: { deprecation: 'true', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' },
+          status_codes: { 'com.acme.gone': 410 },
+        },
+      },
+    })
+    const record = JSON.stringify(foldedRecord(folded({ version })))
+    expect(record).not.toContain('wamp.error.timeout')
+  })
+
   it('compiles to the same operation as for service where no Secret is withheld', () => {
     const parts = {
       paths: { '/x': { get: { action: { type: 'static', body: '{{request.id}}' } } } },
