@@ -1,7 +1,8 @@
 // Writes what has become of applied objects, for a terminal and as a record. Pure.
 
 import { plainText } from '../../operator/fleet/client/plain-text.ts'
-import type { Difference } from '../route-changes-text.ts'
+import type { Change } from '../diff/compare.ts'
+import { changesRecord } from '../diff/difference-text.ts'
 import type { Applied, ApplyResult } from './apply-objects.ts'
 import type { Served } from './wait-until-served.ts'
 
@@ -10,7 +11,7 @@ export interface ApplyReport {
   /** Of the objects that were waited for. */
   readonly served?: ReadonlyMap<Applied, Served>
   /** Of a dry run. */
-  readonly difference?: Difference
+  readonly changes?: readonly Change[]
 }
 
 /** @example 'ApiSpecification shop/orders created (dry run)\n' */
@@ -80,7 +81,7 @@ export const applySummary = ({ applied, served }: ApplyReport): string => {
   return `${counts}${failures}; ${good} of ${all.length} served`
 }
 
-export const applyRecord = ({ applied, served, difference }: ApplyReport): string =>
+export const applyRecord = ({ applied, served, changes }: ApplyReport): string =>
   `${JSON.stringify(
     {
       objects: applied.map((object) => ({
@@ -90,7 +91,7 @@ export const applyRecord = ({ applied, served, difference }: ApplyReport): strin
         ...resultRecord(object.applyResult),
         ...servedRecord(object, served?.get(object)),
       })),
-      ...difference,
+      ...(changes && changesRecord(changes)),
     },
     null,
     2,

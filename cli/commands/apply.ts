@@ -29,13 +29,9 @@ import {
 import { type Served, waitUntilServed } from '../cluster/wait-until-served.ts'
 import { type CommandIo, defineCommand, type ExitCode } from '../command.ts'
 import type { CommandTable } from '../command-table.ts'
-import { sidesOfCluster } from '../diff-sides.ts'
-import {
-  differenceExitCode,
-  differenceOf,
-  differenceSummary,
-  differenceText,
-} from '../route-changes-text.ts'
+import { compare } from '../diff/compare.ts'
+import { changesSummary, changesText, differenceExitCode } from '../diff/difference-text.ts'
+import { sidesOfCluster } from '../diff/sides.ts'
 import { CLASS_SETTING, MAX_ROUTES_SETTING, OUTPUT_SETTING } from '../common-settings.ts'
 
 const TABLE = {
@@ -81,7 +77,7 @@ const TABLE = {
       'svc apply apis/',
       '0: served, 1: a file is wrong or not served, 2: nothing applied, 4: a part',
     ],
-    ['svc apply --dry-run apis/', '0: no change, 1: changes, 2: refused, 3: security is loosened'],
+    ['svc apply --dry-run apis/', 'exit codes of svc diff; 2: it would be refused'],
     ['kustomize build . | svc apply --context prod -n shop -', 'what another program prints'],
   ],
 } as const satisfies CommandTable
@@ -204,15 +200,15 @@ const printDryRun = async (
   { settings, cluster, io }: Run,
 ): Promise<ExitCode> => {
   const sides = await sidesOfCluster(cluster.api, collected, { ...settings, all: false })
-  const difference = differenceOf(sides)
+  const changes = compare(sides.before, sides.after)
   for (const line of warningLines(foreseen)) io.complain(`${line}\n`)
-  if (settings.output === 'json') io.print(applyRecord({ applied: foreseen, difference }))
-  else io.print(`${appliedLines(foreseen, ' (dry run)')}${differenceText(difference)}`)
+  if (settings.output === 'json') io.print(applyRecord({ applied: foreseen, changes }))
+  else io.print(`${appliedLines(foreseen, ' (dry run)')}${changesText(changes)}`)
   for (const line of sides.leftOut) io.complain(`left out: ${line}\n`)
   for (const line of sides.notes) io.complain(`note: ${line}\n`)
-  io.complain(`${applySummary({ applied: foreseen })}; ${differenceSummary(difference)}\n`)
+  io.complain(`${applySummary({ applied: foreseen })}; ${changesSummary(changes)}\n`)
   if (sides.leftOut.length > 0) return 2
-  const code = differenceExitCode(difference)
+  const code = differenceExitCode(changes)
   return code === 0 && foreseen.some(isChanged) ? 1 : code
 }
 

@@ -9,6 +9,7 @@ import { readDocument } from '../../operator/reconcile/documents/read-document.t
 import { readVariables } from '../../operator/reconcile/documents/read-variables.ts'
 import {
   type ApiSpecificationResource,
+  type RealmSpec,
   type Resource,
   resourceKey,
 } from '../../operator/resource/resource.ts'
@@ -24,8 +25,15 @@ export interface ReadDocuments {
   /** One line for each document that is not served, and why. */
   readonly leftOut: readonly string[]
   readonly hasRouter: (realmUri: string) => boolean
-  /** Uris of the Realms that are among the files. */
-  readonly realms: ReadonlySet<string>
+  /** By uri: the Realms that are among the files. */
+  readonly realms: ReadonlyMap<string, RealmOfFile>
+}
+
+export interface RealmOfFile {
+  readonly spec: RealmSpec
+  readonly namespace: string
+  /** Its place in the file; empty: it is in none. */
+  readonly at: string
 }
 
 export interface DocumentOfFile {
@@ -35,6 +43,8 @@ export interface DocumentOfFile {
   readonly compiled: CompiledApi
   /** As written. */
   readonly document: ValueMap
+  /** Names of the variables whose values are not read. */
+  readonly withheld: readonly string[]
   /** @example placeOf('/versions/v1') // 'users.yaml:12:5' */
   readonly placeOf: (pointer: string) => string
 }
@@ -74,10 +84,24 @@ export const foldResources = (
     if (typeof read === 'string') leftOut.push(read)
     else documents.push(read)
   }
-  const realms = [...resources.values()].flatMap((each) =>
-    each.kind === 'Realm' && 'spec' in each.checked ? [each.checked.spec.uri] : [],
+  const realms = realmsOf(
+    [...located.values()].filter(({ file, name }) => !faulty.has(`${file}\n${name}`)),
   )
-  return { documents, leftOut, hasRouter: routersOf(resources), realms: new Set(realms) }
+  return { documents, leftOut, hasRouter: routersOf(resources), realms }
+}
+
+/** Of two Realms with one uri, the first. */
+const realmsOf = (located: readonly Located[]): ReadonlyMap<string, RealmOfFile> => {
+  const realms = new Map<string, RealmOfFile>()
+  for (const { resource, file, positionOf } of located) {
+    if (resource.kind !== 'Realm' || !('spec' in resource.checked)) continue
+    const { spec } = resource.checked
+    const { line, column } = positionOf('/spec')
+    const at = file === '' ? '' : `${file}:${line}:${column}`
+    if (!realms.has(spec.uri))
+      realms.set(spec.uri, { spec, namespace: resource.metadata.namespace, at })
+  }
+  return realms
 }
 
 const placeOf =
@@ -114,7 +138,7 @@ const fold = (
   const folding = foldDocument(document, withheld, { maxRoutes })
   if (!('problems' in folding)) {
     const variables = (): ValueMap => variablesOf(resource, resources)
-    return { ...folding, document, variables, placeOf: place }
+    return { ...folding, document, withheld, variables, placeOf: place }
   }
   const [problem] = folding.problems
   return left(
@@ -148,7 +172,7 @@ const secretVariables = (
 }
 
 /** Variables that the document reads and does not define: any of them may be a key of a Secret that is not among the files. */
-const undefinedVariables = (document: ValueMap): readonly string[] => {
+export const undefinedVariables = (document: ValueMap): readonly string[] => {
   const [read, written] = [new Set<string>(), new Set<string>()]
   const walk = (value: Value): void => {
     if (typeof value === 'string') {

@@ -12,7 +12,7 @@ import type {
 } from '../../operator/fleet/management-client.ts'
 import { gatherFiles } from '../validate/gather-files.ts'
 import { askGateway, type SourceSettings } from './gateway.ts'
-import { hasRouterUrl, type ReadDocuments, readDocuments } from './read-documents.ts'
+import { type ReadDocuments, readDocuments } from './read-documents.ts'
 import type { PlacedRoute } from './routes-text.ts'
 
 export interface RoutesSettings extends SourceSettings {
@@ -46,7 +46,7 @@ export const routesOfFiles = async (
 }
 
 /** By the ids of their documents. */
-export const routesOfDocuments = ({
+const routesOfDocuments = ({
   documents,
   hasRouter,
 }: Pick<ReadDocuments, 'documents' | 'hasRouter'>): readonly PlacedRoute[] =>
@@ -58,16 +58,6 @@ export const routesOfDocuments = ({
         at: placeOf(row.pointer),
       })),
     )
-
-/** Which realms of a gateway, by uri, have a router that takes WebSocket connections. */
-export const routersOfGateway = async (
-  url: string,
-  settings: SourceSettings,
-): Promise<Read<{ readonly routers: ReadonlyMap<string, boolean> }>> => {
-  const response = await askGateway(url, settings, (client) => client.realms())
-  if ('error' in response) return response
-  return { routers: new Map(response.value.map(({ uri, realm }) => [uri, hasRouterUrl(realm)])) }
-}
 
 /** All routes of a gateway, read page by page. */
 export const routesOfGateway = async (

@@ -9,11 +9,27 @@ import type { ValidationDiagnostic } from '../validate/validation-diagnostic.ts'
 export const diagnosticsForGitHub = (
   diagnostics: readonly ValidationDiagnostic[],
 ): readonly string[] =>
-  diagnostics.map(({ severity, file, line, column, resource, path, code, message }) => {
-    const place = `file=${property(file)},line=${line},col=${column},title=${property(code)}`
+  diagnostics.map(({ severity, resource, path, message, code, ...place }) => {
     const words = [resource, path, message].filter((part) => part !== '').join(' ')
-    return `::${severity} ${place}::${data(words)}`
+    return workflowCommand(severity, { ...place, title: code }, words)
   })
+
+interface Place {
+  /** Empty: it is in no file. */
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly title: string
+}
+
+export const workflowCommand = (
+  level: 'error' | 'warning' | 'notice',
+  { file, line, column, title }: Place,
+  words: string,
+): string => {
+  const at = file === '' ? '' : `file=${property(file)},line=${line},col=${column},`
+  return `::${level} ${at}title=${property(title)}::${data(words)}`
+}
 
 /** What a file is called, and what it says, must not end the command or begin another one. */
 const data = (text: string): string =>

@@ -45,16 +45,3 @@ export const corsText = (described: Value | undefined): string | undefined => {
   const names = isList(origins) ? origins.map(String) : []
   return `${names.toSorted().join(', ')}${credentials === true ? WITH_CREDENTIALS : ''}`
 }
-
-/** Whether pages that could not call before can, or with cookies now; in the texts of lists. */
-export const isWiderCors = (before = '', after = ''): boolean => {
-  const [left, right] = [before, after].map((text) => ({
-    sendsCredentials: text.endsWith(WITH_CREDENTIALS),
-    origins: text.replace(WITH_CREDENTIALS, '').split(', '),
-  }))
-  if (left === undefined || right === undefined || after === '') return false
-  if (right.sendsCredentials && !left.sendsCredentials) return true
-  return (
-    !left.origins.includes('*') && right.origins.some((origin) => !left.origins.includes(origin))
-  )
-}

@@ -65,10 +65,13 @@ export const foldDocument = (
   const compilation = compile(document, { realm: () => ANY_REALM, withheld }, bounds)
   if ('problems' in compilation) return { problems: compilation.problems }
   const { compiled } = compilation
-  const write = createTemplateWriter(MAX_CHARACTERS)
-  const versions = compiled.versions.map((version) => foldVersion(version, write))
-  return { folded: { ...compiled, versions }, compiled }
+  return { folded: describeDocument(compiled, createTemplateWriter(MAX_CHARACTERS)), compiled }
 }
+
+export const describeDocument = (compiled: CompiledApi, write: WriteTemplate): FoldedDocument => ({
+  ...compiled,
+  versions: compiled.versions.map((version) => foldVersion(version, write)),
+})
 
 const foldVersion = (version: CompiledVersion, write: WriteTemplate): FoldedVersion => ({
   name: version.name,

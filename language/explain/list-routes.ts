@@ -38,10 +38,19 @@ export const listRoutes = (document: FoldedDocument, hasRouter: boolean): readon
   document.versions
     .flatMap((version) => [
       ...version.paths.flatMap((path) => pathRows(path, version, document)),
-      ...endpointRows(version, document),
-      ...(hasRouter ? webSocketRows(version, document) : []),
+      ...builtInRows(version, document, hasRouter),
     ])
     .sort(byPath)
+
+/** What a version has beside its paths: endpoints of its security schemes, and its WebSocket. */
+export const builtInRows = (
+  version: FoldedVersion,
+  document: FoldedDocument,
+  hasRouter: boolean,
+): readonly RouteRow[] => [
+  ...endpointRows(version, document),
+  ...(hasRouter ? webSocketRows(version, document) : []),
+]
 
 /** A gateway has the members of a document in another order than its file. */
 const byPath = (a: RouteRow, b: RouteRow): number => {
@@ -156,7 +165,7 @@ const webSocketRows = (version: FoldedVersion, document: FoldedDocument): readon
 const MAX_TEXT = 200
 
 /** @example 'forward → https://users:8080' */
-const actionText = ({ action }: Pick<OperationDescription, 'action'>): string => {
+export const actionText = ({ action }: Pick<OperationDescription, 'action'>): string => {
   const target = targetOf(action)
   const text = target === undefined ? action.type : `${action.type} → ${target}`
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`

@@ -23,6 +23,32 @@ export const createTemplateWriter = (maxCharacters: number): WriteTemplate => {
   return (template) => write(template, false, budget)
 }
 
+/**
+ * Hides nothing that stands in the document: to be compared, and never to be shown.
+ * @example revealTemplate({ kind: 'constant', value: { password: 'a' } }) // { password: 'a' }
+ */
+export const revealTemplate: WriteTemplate = (template) => {
+  switch (template.kind) {
+    case 'constant':
+      return template.value
+    case 'list':
+      return template.items.map(revealTemplate)
+    case 'map': {
+      const map: Record<string, Value> = {}
+      for (const [key, value] of template.entries) setOwn(map, key, revealTemplate(value))
+      return map
+    }
+    case 'read':
+      return textOf(template, false)
+    case 'pipe':
+      return template.source
+    case 'text':
+      return template.parts
+        .map((part) => (typeof part === 'string' ? part : toText(revealTemplate(part))))
+        .join('')
+  }
+}
+
 interface Budget {
   left: number
 }

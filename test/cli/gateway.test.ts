@@ -23,14 +23,21 @@ const DOCUMENT = {
   },
 }
 
+const HASH = `$scrypt$ln=14,r=8,p=1$${'A'.repeat(22)}$${'B'.repeat(43)}`
+
+const REALM = {
+  uri: 'com.example',
+  users: [{ username: 'ann', password_hash: HASH, groups: ['staff'] }],
+  router: { url: 'ws://user:pass@127.0.0.1:1/ws?token=abc' },
+}
+
 let gateway: GatewayProcess
 let directory: TempDir
 
 beforeAll(async () => {
   directory = await makeTempDir()
   gateway = await startGateway()
-  const realm = { uri: 'com.example' }
-  await request(`${gateway.management}/realms`, { method: 'POST', json: realm })
+  await request(`${gateway.management}/realms`, { method: 'POST', json: REALM })
   await request(`${gateway.management}/api_specs`, { method: 'POST', json: DOCUMENT })
 })
 
@@ -47,8 +54,13 @@ const file = async (edit: (text: string) => string = (text) => text): Promise<st
 
 describe('svc diff', () => {
   it.each<[string, (text: string) => string, number, readonly string[]]>([
-    ['no change', (text) => text, 0, ['0 added, 0 removed, 0 changed']],
-    ['another body alone', (text) => text.replace('"orders"}', '"list"}'), 0, ['0 changed']],
+    ['no difference', (text) => text, 0, ['no difference']],
+    [
+      'another body alone',
+      (text) => text.replace('"orders"}', '"list"}'),
+      4,
+      ['may break ~ GET _/v1/orders  action.body orders → list', '1 difference: 1 may break'],
+    ],
     [
       'a new path',
       (text) =>
@@ -57,25 +69,66 @@ describe('svc diff', () => {
           '"/items":{"get":{"action":{"type":"static","body":1}}},"/orders":',
         ),
       1,
-      ['+ GET _/v1/items', '1 added'],
+      ['changed   + GET _/v1/items', '1 difference: 1 changed'],
     ],
     [
       'a path that goes',
       (text) => text.replace('"/orders"', '"/list"'),
-      1,
-      ['- GET _/v1/orders', '+ GET _/v1/list'],
+      4,
+      ['breaking  - GET _/v1/orders', 'changed   + GET _/v1/list'],
     ],
     [
       'security that is loosened',
       (text) => text.replace('"security":{"type":"basic"},', ''),
       3,
-      ['~ GET _/v1/admin  security basic → none  LOOSENED', 'security is loosened for 1'],
+      ['loosened  ~ GET _/v1/admin  security basic → none', '1 difference: 1 loosened'],
     ],
     ['a document that is wrong', (text) => text.replace('"static"', '"statik"'), 2, ['left out: ']],
   ])('finds %s', async (_, edit, code, wanted) => {
     const run = await svc(['diff', '--gateway', gateway.management, await file(edit)])
     expect({ ...run, code: run.code }).toMatchObject({ code })
     for (const words of wanted) expect(run.stdout + run.stderr).toContain(words)
+  })
+
+  it.each<[string, object, number, string]>([
+    ['the same', {}, 0, ''],
+    [
+      'with another user',
+      { users: [{ username: 'ann', passwordHash: HASH, groups: ['staff'] }, { username: 'bob' }] },
+      3,
+      'loosened  ~ realm com.example  users.bob unset → {"username":"bob"}\n',
+    ],
+    [
+      'without a router, which its documents that stay are reached by',
+      { router: undefined },
+      4,
+      'breaking  ~ realm com.example  router {"url":"ws://127.0.0.1:1/ws"} → unset\nbreaking  - GET _/v1/ws  action WebSocket → router of the realm, security none\n',
+    ],
+  ])('compares a Realm: %s', async (_, spec, code, stdout) => {
+    const path = join(directory.path, 'realm.json')
+    const users = [{ username: 'ann', passwordHash: HASH, groups: ['staff'] }]
+    const { uri, router } = REALM
+    const resource = {
+      apiVersion: 'gateway.svc.dev/v1alpha1',
+      kind: 'Realm',
+      metadata: { name: 'example' },
+      spec: { uri, router, users, ...spec },
+    }
+    await writeFile(path, JSON.stringify(resource))
+    const run = await svc(['diff', '--gateway', gateway.management, path])
+    expect(run).toMatchObject({ code, stdout })
+    expect(run.stderr).toContain('note: a gateway does not show hashes and secrets of realms')
+    expect(`${run.stdout}${run.stderr}`).not.toMatch(/scrypt|pass@|abc/)
+  })
+
+  it('lists with --all what is not among the files', async () => {
+    const path = join(directory.path, 'other.json')
+    await writeFile(path, JSON.stringify({ ...DOCUMENT, id: 'b', host: 'b.test' }))
+    const run = await svc(['diff', '--all', '--gateway', gateway.management, path])
+    expect(run).toMatchObject({ code: 3 })
+    expect(run.stdout).toContain('loosened  + GET b.test/v1/ws  ')
+    expect(run.stdout).toContain('breaking  - GET _/v1/orders  action static, security none\n')
+    expect(run.stdout).toContain('changed   + host b.test\n')
   })
 
   it('says what is wrong with its command line, and which gateway does not answer', async () => {

@@ -67,7 +67,7 @@ describe('-o', () => {
       routes: 'text json',
       explain: 'text json',
       why: 'text json',
-      diff: 'text json',
+      diff: 'text json github',
       openapi: 'json yaml',
       apply: 'text json',
       serve: 'text json',

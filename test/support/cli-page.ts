@@ -50,7 +50,34 @@ ApiSpecification shop/orders is not served: Conflicted
   apis/orders.yaml:11:13 /spec/document/id the id 'orders' belongs to ApiSpecification shop/old: give this one another, or delete the other
 \`\`\`
 
-\`svc apply --dry-run\` and \`svc diff\` list the routes that come, go and change, and the hosts that are claimed, as they are once everything else of the cluster is taken into account. \`LOOSENED\` marks a route that more callers may reach than before.
+\`svc apply --dry-run\` prints what would change as \`svc diff\` does, once everything else of the cluster is taken into account.
+
+## What a change means
+
+\`svc diff OLD NEW\` compares two files or directories, \`svc diff --gateway URL FILE…\` and \`svc diff --cluster FILE…\` files with what is loaded: documents with everything inherited and folded, routes joined by host, path and method, Realms by uri, and between files Secrets too. So a key that moves from an operation to its path, another name of a version or a binding, and lists in another order are no difference.
+
+\`\`\`
+$ svc diff main/apis apis
+loosened  ~ realm com.acme  users.bob unset → {"username":"bob","groups":["staff"]}
+may break ~ GET api.acme.com/v1/orders  limits.timeout 5000 → 1000
+loosened  ~ GET api.acme.com/v1/orders  security basic → basic or none (networks: 10.0.0.0/8)
+breaking  - GET api.acme.com/v1/orders/:id  action forward → http://orders:8080, security basic
+changed   + GET api.acme.com/v1/stock  action forward → http://stock:8080, security basic
+5 differences: 2 loosened, 1 breaking, 1 may break, 1 changed
+\`\`\`
+
+- **loosened**: more callers get in than before, or it cannot be ruled out: security, \`cors\`, http where there was https alone, users, keys, issuers and identity providers.
+- **breaking**: a caller that was served will not be, or gets another status. **may break**: that depends on the caller, or nothing better is known, as of a key that has no rule of its own.
+- **changed**: neither. A new route is changed even where it takes requests from a more general one, and so is another upstream.
+
+A hash or secret, in a Realm or under the name of one in a document, is \`(hidden) has changed\`. A gateway shows none of those of its Realms, so that they are not compared with it, nor are values of Secrets with a gateway or a cluster. A member of a body or a header that is new counts as changed, another value as may break.
+
+The exit code is 0 without a difference, 3 if security is loosened, else 4 if anything breaks or may break a caller, else 1; 2 if a document has to be left out. In a pull request:
+
+\`\`\`yaml
+- run: git worktree add ../main origin/main
+- run: svc diff ../main/apis apis -o github
+\`\`\`
 
 ## In an editor
 

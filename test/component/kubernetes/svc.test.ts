@@ -199,7 +199,9 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
     const created = await run('apply', '--dry-run', before)
     expect(created).toMatchObject({ code: 1 })
     expect(created.stdout).toContain('ApiSpecification shop/orders created (dry run)\n')
-    expect(created.stdout).toContain('+ host shop.test\n+ GET shop.test/orders/x  action static')
+    expect(created.stdout).toContain(
+      'changed   + host shop.test\nchanged   + realm shop\nchanged   + GET shop.test/orders/x  action static',
+    )
     expect(await stored('realms/shop')).toBeUndefined()
     expect(await run('apply', before)).toMatchObject({ code: 0 })
     expect(await run('apply', '--dry-run', before)).toMatchObject({ code: 0 })
@@ -207,7 +209,7 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
     for (const command of [['apply', '--dry-run'], ['diff']]) {
       const loosened = await run(...command, open)
       expect(loosened).toMatchObject({ code: 3 })
-      expect(loosened.stdout).toContain('security basic → none  LOOSENED')
+      expect(loosened.stdout).toMatch(/^loosened +~ GET .* security basic → none$/m)
     }
     expect(await stored('apispecifications/orders')).toMatchObject({
       metadata: { generation: 1 },
@@ -222,8 +224,8 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
     expect(await run('diff', alone)).toMatchObject({ code: 0, stdout: '' })
     const without = await write(realmObject('shop'))
     const removed = await run('diff', without)
-    expect(removed).toMatchObject({ code: 1 })
-    expect(removed.stdout).toMatch(/^- GET shop\.test\/orders\/ws /m)
+    expect(removed).toMatchObject({ code: 4 })
+    expect(removed.stdout).toMatch(/^breaking +- GET shop\.test\/orders\/ws /m)
   })
 
   it('waits no longer than its flag says, and says why something is not served', async () => {
