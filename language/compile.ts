@@ -63,7 +63,7 @@ export const compile = (
   }
   // Texts of examples are no expressions.
   const served = withoutExamples(document)
-  const describer = describerOf(served, environment, diagnostics)
+  const describer = describerOf(document, served, environment, diagnostics)
   const compiled = compileApi(served, environment, diagnostics, describer)
   const secrets = Object.keys(environment.variables ?? {})
   if (secrets.length > 0 && hasSchemas(compiled)) {
@@ -123,6 +123,7 @@ const refuseOtherFormat = (document: unknown): readonly Problem[] => {
  */
 const describerOf = (
   document: ValueMap,
+  served: ValueMap,
   environment: Environment,
   diagnostics: Diagnostics,
 ): ((api: Pick<CompiledApi, 'id' | 'hosts'>) => ApiDeps['describe']) => {
@@ -132,14 +133,14 @@ const describerOf = (
   const compileShown = (): NonNullable<typeof shown> => {
     const apart = createDiagnostics()
     const facts: Environment = { realm: (uri) => environment.realm(uri), withheld }
-    const api = compileApi(document, facts, apart, () => () => undefined)
+    const api = compileApi(served, facts, apart, () => () => undefined)
     return { api, problems: apart.problems }
   }
   return (api) => (version, pointer) => {
     if (withheld.length > 0) shown ??= compileShown()
-    const [fault] = shown?.problems ?? []
-    if (fault !== undefined) {
-      const message = `a description must not show values of Secrets, and without them the document cannot be compiled: ${fault.path}: ${fault.message}`
+    const [obstacle] = shown?.problems ?? []
+    if (obstacle !== undefined) {
+      const message = `a description must not show values of Secrets, and without them the document cannot be compiled: ${obstacle.path}: ${obstacle.message}`
       diagnostics.problem('invalid_value', pointer, boundMessage(message))
       return undefined
     }

@@ -1,19 +1,59 @@
-// Leaves the examples of operations out of a document, as gateways do not read them.
+// Leaves the examples of operations out of a document, as gateways do not read them, but for what an OpenAPI description
+// shows of them.
 
 import { METHODS } from './document.ts'
 import { isList, isMap, type Value, type ValueMap } from './expression/value.ts'
 
 /** The same object where there are none. */
 export const withoutExamples = (document: ValueMap): ValueMap =>
-  changed(document, 'versions', (versions) => eachOf(versions, withoutThoseOfVersion))
+  changeOperations(document, () => withoutOwn)
 
-const withoutThoseOfVersion = (version: Value): Value =>
-  isMap(version) ? changed(version, 'paths', (paths) => eachOf(paths, withoutThoseOfPath)) : version
+/**
+ * What gateways get: where a version publishes its description, bodies and statuses of examples stay, nothing of who calls
+ * or what the action yields. The same object where there is nothing to leave out.
+ */
+export const withDescribedExamples = (document: ValueMap): ValueMap =>
+  changeOperations(document, (version) =>
+    Object.hasOwn(version, 'openapi') ? withDescribed : withoutOwn,
+  )
 
-const withoutThoseOfPath = (path: Value): Value =>
+type Change = (operation: Value) => Value
+
+const changeOperations = (document: ValueMap, changeOf: (version: ValueMap) => Change): ValueMap =>
+  changed(document, 'versions', (versions) =>
+    eachOf(versions, (version) =>
+      isMap(version)
+        ? changed(version, 'paths', (paths) =>
+            eachOf(paths, (path) => changePath(path, changeOf(version))),
+          )
+        : version,
+    ),
+  )
+
+const changePath = (path: Value, change: Change): Value =>
   isMap(path)
-    ? METHODS.reduce<ValueMap>((left, method) => changed(left, method, withoutOwn), path)
+    ? METHODS.reduce<ValueMap>((left, method) => changed(left, method, change), path)
     : path
+
+const withDescribed = (operation: Value): Value =>
+  isMap(operation)
+    ? changed(operation, 'examples', (examples) => eachOf(examples, describedPart))
+    : operation
+
+const describedPart = (example: Value): Value =>
+  isMap(example)
+    ? {
+        ...picked(example, 'request', ['body']),
+        ...picked(example, 'expect', ['status_code', 'body']),
+      }
+    : example
+
+const picked = (example: ValueMap, name: string, members: readonly string[]): ValueMap => {
+  const map = example[name]
+  if (!Object.hasOwn(example, name) || map === undefined || !isMap(map)) return {}
+  const entries = Object.entries(map).filter(([member]) => members.includes(member))
+  return { [name]: Object.fromEntries(entries) }
+}
 
 const withoutOwn = (operation: Value): Value => {
   if (!isMap(operation) || !Object.hasOwn(operation, 'examples')) return operation

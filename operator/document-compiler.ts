@@ -1,7 +1,7 @@
 // Creates the operator's one compiler, and a view of it for reconciling, which asks repeatedly and never waits: results
 // of large documents are cached until the resource changes, and many small ones do not hold up the event loop.
 
-import { withoutExamples } from '../language/without-examples.ts'
+import { withDescribedExamples } from '../language/without-examples.ts'
 import {
   BoundedCompiler,
   type BoundedCompilerOptions,
@@ -141,7 +141,8 @@ export class CachingCompiler implements DocumentCompiler {
     if (programmedDigest === undefined || this.#isSmall(request)) return false
     // Of what gateways were sent.
     return (
-      digestOf({ ...request, document: withoutExamples(request.document) }) === programmedDigest
+      digestOf({ ...request, document: withDescribedExamples(request.document) }) ===
+      programmedDigest
     )
   }
 

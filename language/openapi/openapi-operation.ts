@@ -13,6 +13,7 @@ import type { PipeArgument } from '../expression/template.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import { isWithBody } from '../routes/negotiate.ts'
 import type { OpenApiPath } from './openapi-path.ts'
+import { inJson, requestExamples, withExamples } from './openapi-examples.ts'
 import { describeResponses } from './openapi-responses.ts'
 
 /** What a document says of an operation to people, as written. */
@@ -42,8 +43,8 @@ export const describeOperation = (given: Given): ValueMap => {
     ...wordsOf(given.words),
     ...(isDeprecated && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
-    ...requestBodyOf(method, operation),
-    responses: describeResponses(method, operation, isWorded),
+    ...requestBodyOf(method, operation, given.words),
+    responses: withExamples(describeResponses(method, operation, isWorded), given.words),
     security,
   }
 }
@@ -127,10 +128,10 @@ const OF_CLIENTS: ReadonlySet<string> = new Set([
 ])
 
 /** Its schema stands here once documents have one. */
-const requestBodyOf = (method: Method, operation: CompiledOperation): ValueMap => {
+const requestBodyOf = (method: Method, operation: CompiledOperation, words: Words): ValueMap => {
   const reads = readsBody(operation)
   const isTaken = reads || (isWithBody(method) && actionResponse(operation).takesBody)
   if (!isTaken) return {}
   const content = Object.fromEntries(operation.accepts.map((type) => [type, {}]))
-  return { requestBody: { content } }
+  return { requestBody: { content: inJson(content, requestExamples(words)) } }
 }

@@ -1,11 +1,11 @@
-// Describes the examples of an operation, which are for people and tools: gateways neither get nor read them.
+// Describes the examples of an operation, which are for people and tools: gateways get of them what an OpenAPI description shows, and read no more.
 
 import { type DocumentSchema, FREE_MAP, key, ref, TEXT } from './document-notation.ts'
 
 const MOST_EXAMPLES = 100
 
 export const EXAMPLES_KEY = key(
-  'Examples by name, each a request with the response to it, for people and tools. Operators do not send them to gateways.',
+  'Examples by name, each a request with the response to it, for people and tools. Operators do not send them to gateways, but for bodies and statuses where the version has openapi.',
   {
     type: 'object',
     maxProperties: MOST_EXAMPLES,

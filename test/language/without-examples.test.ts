@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { compile } from '../../language/compile.ts'
-import { withoutExamples } from '../../language/without-examples.ts'
+import { withDescribedExamples, withoutExamples } from '../../language/without-examples.ts'
 
 const OPERATION = { action: { type: 'static', body: 'a' } }
 
@@ -79,6 +79,25 @@ describe('the examples of an operation', () => {
   it.each(['map', 'list'])('are left out of versions that are a %s', (versions) => {
     const document = documentWith({ examples: { one: { expect: {} } } }, versions)
     expect(withoutExamples(document)).toEqual(documentWith({}, versions))
+  })
+
+  it('keep bodies and statuses for gateways where the version publishes a description', () => {
+    const example = {
+      description: 'Everything.',
+      request: { body: { a: 1 }, headers: { accept: 'a' }, as: { authid: 'carol' } },
+      given: { status_code: 200, body: 'hush' },
+      expect: { status_code: 201, body: [1], headers: { a: 'b' }, sent: false },
+    }
+    const plain = documentWith({ examples: { one: example } })
+    expect(withDescribedExamples(plain)).toEqual(documentWith({}))
+    const versionOf = (operation: object) => {
+      const { versions } = documentWith(operation) as { versions: { v1: object } }
+      return { ...plain, versions: { v1: { ...versions.v1, openapi: '/openapi.json' } } }
+    }
+    const left = { request: { body: { a: 1 } }, expect: { status_code: 201, body: [1] } }
+    const sent = withDescribedExamples(versionOf({ examples: { one: example } }))
+    expect(sent).toEqual(versionOf({ examples: { one: left } }))
+    expect(withDescribedExamples(sent)).toEqual(sent)
   })
 
   it('leave a document without any as the same object', () => {

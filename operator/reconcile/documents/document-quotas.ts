@@ -2,7 +2,7 @@
 // what a status records as programmed serves, known or not.
 
 import { documentDigest, isSameText } from '../../../language/wire/digest.ts'
-import { withoutExamples } from '../../../language/without-examples.ts'
+import { withDescribedExamples } from '../../../language/without-examples.ts'
 import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
@@ -111,6 +111,9 @@ const isProgrammed = (
   if (isInline) return programmed.generation === generation
   if (!('found' in variables)) return false
   const { versions } = variables.found
-  const digest = documentDigest({ spec: withoutExamples(read.document), secretVersions: versions })
+  const digest = documentDigest({
+    spec: withDescribedExamples(read.document),
+    secretVersions: versions,
+  })
   return isSameText(digest, programmed.digest)
 }

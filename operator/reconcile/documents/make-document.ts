@@ -9,7 +9,7 @@ import {
 } from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/realm/environment.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
-import { withoutExamples } from '../../../language/without-examples.ts'
+import { withDescribedExamples } from '../../../language/without-examples.ts'
 import { measure } from '../../../language/measure.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { ApiSpecificationResource, ApiSpecificationSpec } from '../../resource/resource.ts'
@@ -36,7 +36,7 @@ export const makeDocument = (
   resource: ApiSpecificationResource,
   { document, compiled, secrets, restrictions }: DocumentParts,
 ): DesiredDocument => {
-  const spec = withoutExamples(document)
+  const spec = withDescribedExamples(document)
   const credentials = [...new Set(compiled.credentialUses.map(({ name }) => name))].sort()
   const plain: DesiredDocument = {
     id: compiled.id,

@@ -3,6 +3,7 @@ import { compile, type Compilation } from '../../../language/compile.ts'
 import { memberAt } from '../../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import type { CompiledPath } from '../../../language/compile/compiled.ts'
+import { withDescribedExamples } from '../../../language/without-examples.ts'
 import { countRoutes } from '../../../language/routes/route-limit.ts'
 
 const documentOf = (version: ValueMap, api: ValueMap = {}): ValueMap => ({
@@ -91,6 +92,19 @@ it('is text that no expression of which is evaluated', () => {
     info: { description: words },
     paths: { '/v1/a': { get: { summary: words } } },
   })
+})
+
+it('is the same where a gateway gets what it shows of examples alone', () => {
+  const example = {
+    request: { body: { a: 1 }, as: { authid: 'carol' } },
+    given: { body: 'b' },
+    expect: { status_code: 200, body: 'c' },
+  }
+  const get = { action: { type: 'static', body: 'c' }, examples: { one: example } }
+  const document = documentOf({ paths: { '/a': { get } } })
+  const text = textIn(compileIt(document))
+  expect(text).toContain('"examples":{"one":{"value":"c"}}')
+  expect(textIn(compileIt(withDescribedExamples(document)))).toBe(text)
 })
 
 it('has another tag where it is another text', () => {

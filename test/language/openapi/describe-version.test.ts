@@ -268,6 +268,48 @@ describe('responses', () => {
   })
 })
 
+describe('examples', () => {
+  const EXAMPLES = {
+    good: {
+      request: { body: { a: 1 }, as: { authid: 'hush' } },
+      given: { body: 'hush' },
+      expect: { status_code: 201, body: { b: 2 } },
+    },
+    bad: { request: { body: 'no' }, expect: { status_code: 400, body: { code: 'x' } } },
+    silent: { expect: { sent: false } },
+  }
+  const bodies = { good: { value: { a: 1 } }, bad: { value: 'no' } }
+
+  it('have the bodies of requests, and of responses by their status', () => {
+    const operation = {
+      action: { type: 'static', body: '{{request.body}}' },
+      response: { on_result: { status_code: 201 } },
+      examples: EXAMPLES,
+    }
+    const described = describePaths({ '/a': { post: operation } })
+    const post = at(described, 'paths', '/a', 'post') ?? {}
+    expect(at(post, 'requestBody', 'content')).toEqual({
+      'application/json': { examples: bodies },
+      'application/msgpack': {},
+    })
+    expect(at(post, 'responses', '201', 'content')).toEqual({
+      'application/json': { examples: { good: { value: { b: 2 } } } },
+      'application/msgpack': {},
+    })
+    expect(at(post, 'responses', '400')).toEqual({ $ref: '#/components/responses/BadRequest' })
+    expect(JSON.stringify(described)).not.toContain('hush')
+  })
+
+  it('stand at any type where an upstream decides it', () => {
+    const operation = { action: { type: 'forward', host: 'http://a' }, examples: EXAMPLES }
+    const post = at(describePaths({ '/a': { post: operation } }), 'paths', '/a', 'post') ?? {}
+    expect(at(post, 'requestBody', 'content')).toEqual({ '*/*': { examples: bodies } })
+    expect(at(post, 'responses', '2XX', 'content')).toEqual({
+      '*/*': { examples: { good: { value: { b: 2 } } } },
+    })
+  })
+})
+
 describe('security', () => {
   it.each<[Value, Value, ValueMap]>([
     [{}, [], {}],

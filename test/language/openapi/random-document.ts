@@ -55,6 +55,7 @@ const RESPONSES: readonly (ValueMap | undefined)[] = [
   { on_error: { status_code: 418, body: { error: '{{action.error.error_uri}}' } } },
   { on_error: { status_code: '{{action.error.status_code}}', body: 'no' } },
 ]
+const EXAMPLE = { request: { body: { a: 1 } }, expect: { status_code: 200, body: ['a'] } }
 const INFO = [
   undefined,
   'An operation.',
@@ -84,6 +85,7 @@ export const randomDocument = (random: () => number): ValueMap => {
       action: pick(ACTIONS),
       ...(response && { response }),
       ...(info !== undefined && { info }),
+      ...(chance(0.3) && { examples: { one: EXAMPLE } }),
     }
   }
   const paths: Record<string, ValueMap> = {}
