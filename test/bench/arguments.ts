@@ -5,6 +5,7 @@ import { COMMON_OPTIONS, selectParts } from './common-options.ts'
 import type { Destination } from './results-page.ts'
 
 export const TABLE_NAMES = [
+  'files',
   'static',
   'security',
   'forward',

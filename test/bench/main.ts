@@ -11,6 +11,7 @@ import { measureBuilds } from './tables/builds.ts'
 import { measureCompile } from './tables/compile.ts'
 import { measureDecisions } from './tables/decisions.ts'
 import { measureEvents } from './tables/events.ts'
+import { measureFiles } from './tables/files.ts'
 import { measureForward, measureForwardLatency } from './tables/forward.ts'
 import { measureLatency } from './tables/latency.ts'
 import { measureLoad } from './tables/load.ts'
@@ -43,6 +44,7 @@ const needsBase = (machine: Machine, { base }: Arguments): string | undefined =>
   base === undefined ? 'no other build was named by --base' : needsLoad(machine)
 
 const MAKERS = {
+  files: { make: measureFiles, lacks: () => undefined },
   static: { make: measureStatic, lacks: needsLoad },
   security: { make: measureSecurity, lacks: needsLoad },
   forward: { make: measureForward, lacks: needsLoad },
