@@ -48,7 +48,7 @@ const drain = async (settings: GatewaySettings): Promise<void> => {
 
 if (cluster.isWorker) {
   const { serveAsWorker } = await import('./start/serve.ts')
-  serveAsWorker()
+  await serveAsWorker()
 } else {
   main().catch((error: unknown) => {
     if (error instanceof StartError) fail(error.message)

@@ -1,7 +1,8 @@
 // Reads cookies with values that the gateway itself creates, like cookie-parser: CSRF values, and those that bind a
 // login to its browser. Tickets are not read with it, as all their duplicates must be seen (session-cookies.ts).
 
-import cookieParser from 'cookie-parser'
+import type cookieParser from 'cookie-parser'
+import { loadLazily } from '../../base/load-lazily.ts'
 import { valuesOf } from '../upstream/headers.ts'
 
 /**
@@ -28,6 +29,7 @@ export const cookieText = (cookies: ParsedCookies, name: string): string | undef
  */
 export const parseCookies = (rawHeaders: readonly string[]): ParsedCookies => {
   const request: CookieRequest = { headers: { cookie: valuesOf(rawHeaders, 'cookie').join('; ') } }
+  parse ??= (loadLazily('cookie-parser') as typeof cookieParser)() as unknown as Parse
   parse(request, undefined, () => undefined)
   return request.cookies ?? {}
 }
@@ -41,8 +43,6 @@ interface CookieRequest {
  * The middleware synchronously reads one header and sets its result: it uses nothing else of a request, and no
  * response.
  */
-const parse = cookieParser() as unknown as (
-  request: CookieRequest,
-  response: undefined,
-  next: () => void,
-) => void
+type Parse = (request: CookieRequest, response: undefined, next: () => void) => void
+
+let parse: Parse | undefined

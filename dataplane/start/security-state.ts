@@ -6,7 +6,6 @@ import type { Log } from '../../telemetry/log.ts'
 import type { GatewaySettings } from '../config.ts'
 import { hasKeyRing, loadKeyRing } from '../security/tokens/key-files.ts'
 import { createKeyRing, type KeyRing } from '../../language/realm/key-ring.ts'
-import { openJournal } from '../shared/journal.ts'
 import { MemoryState } from '../shared/memory-state.ts'
 import type { RevokedEntry } from '../shared/relayed-state.ts'
 import type { SharedState } from '../shared/shared-state.ts'
@@ -44,6 +43,7 @@ export const openSecurityState = async (
     return { rings, shared, revoked: () => shared.revoked() }
   }
   try {
+    const { openJournal } = await import('../shared/journal.ts')
     const opened = await openJournal(stateDir, () => Date.now() / 1000)
     const shared = new MemoryState({ now: Date.now, ...opened })
     if (opened.found === 'torn') log.warn(TORN_JOURNAL, { stateDir })

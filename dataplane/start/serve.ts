@@ -7,9 +7,8 @@ import { startToMeasure } from '../../telemetry/process-metrics.ts'
 import { ProcessStatusRegistry, peersOfOne } from './cluster/process-status.ts'
 import { collectGarbage } from '../../base/collect-garbage.ts'
 import { openSecurityState } from './security-state.ts'
-import { type ClusterOptions, startCluster } from './cluster/cluster.ts'
+import type { ClusterOptions } from './cluster/cluster.ts'
 import { countProcesses } from '../process-count.ts'
-import { runWorker } from './cluster/worker.ts'
 import type { GatewaySettings } from '../config.ts'
 import { createControl } from './control.ts'
 import { writePidFile } from './drain-command.ts'
@@ -39,7 +38,7 @@ export const serve = async (
   const { metrics } = parts?.measurements ?? createMeasurements()
   const plane =
     parts === undefined
-      ? startWorkers({ processes, settings, log, processStatus, security }, metrics)
+      ? await startWorkers({ processes, settings, log, processStatus, security }, metrics)
       : serveHere(parts, { settings, log, services: home.services })
   const isOwnMetricsApart = parts === undefined
   const control = await createControl({
@@ -83,7 +82,8 @@ const prepareForWork = (): void => {
   void startToMeasure().finally(collectGarbage)
 }
 
-const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane => {
+const startWorkers = async (options: ClusterOptions, metrics: GatewayMetrics): Promise<Plane> => {
+  const { startCluster } = await import('./cluster/cluster.ts')
   const onRestart = (): void => {
     metrics.count('workerRestarts', {})
   }
@@ -93,8 +93,9 @@ const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane =
 }
 
 /** Runs one of several serving processes, with the settings of its primary. */
-export const serveAsWorker = (): void => {
+export const serveAsWorker = async (): Promise<void> => {
   breakHabitsOfV8()
+  const { runWorker } = await import('./cluster/worker.ts')
   runWorker({
     channel: process,
     create: async (settings, home) => {
