@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 
 const mapOf = (...keys: string[]): BoundedMap<string, number> => {
   const map = new BoundedMap<string, number>(keys.length)
@@ -42,6 +43,45 @@ describe('a bounded map', () => {
     expect(map.use(key)).toBeUndefined()
     expect(map.delete(key)).toBe(false)
   })
+
+  it.each(Array.from({ length: 10 }, (_, seed) => seed))(
+    'forgets what a list in order of use would, whatever is done to it, by chance %d',
+    (seed) => {
+      const random = seededRandom(seed)
+      const pick = (below: number): number => Math.floor(random() * below)
+      const most = 1 + pick(8)
+      const map = new BoundedMap<number, number>(most)
+      let list: readonly (readonly [number, number])[] = []
+      const seen: unknown[] = []
+      const wanted: unknown[] = []
+      for (let step = 0; step < 500; step++) {
+        const key = pick(12)
+        const known = list.filter(([each]) => each === key)
+        const others = list.filter(([each]) => each !== key)
+        const what = pick(100)
+        if (what === 0) {
+          map.clear()
+          list = []
+        } else if (what < 70) {
+          seen.push(map.set(key, step))
+          const set = [...others, [key, step] as const]
+          wanted.push(set.length > most ? set[0] : undefined)
+          list = set.slice(-most)
+        } else if (what < 90) {
+          seen.push(map.use(key))
+          wanted.push(known[0]?.[1])
+          list = [...others, ...known]
+        } else {
+          seen.push(map.delete(key))
+          wanted.push(known.length > 0)
+          list = others
+        }
+        seen.push([...map])
+        wanted.push(list)
+      }
+      expect(seen).toEqual(wanted)
+    },
+  )
 
   it('deletes and clears', () => {
     const map = mapOf('a', 'b')
