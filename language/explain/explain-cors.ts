@@ -19,18 +19,18 @@ export const preflightIn = (request: ReadRequest): Preflight | undefined => {
     : undefined
 }
 
-/** @param allow the methods of the path */
+/** @param allowed those that the gateway would list: the methods of this `cors`, or of the path, that have no other `cors` */
 export const preflightText = (
-  { origins, methods = [] }: CompiledCors,
+  { origins }: CompiledCors,
   { origin, method }: Preflight,
-  allow: string,
+  allowed: readonly string[],
 ): string => {
-  const allowed = methods.length > 0 ? methods.join(', ') : allow
   if (origins !== 'any' && !isOneOf(origins, origin))
     return 'cors of the document answers, and allows nothing: the origin is none of its origins'
-  return allowed.split(', ').includes(method)
-    ? `cors of the document answers: pages of this origin may use ${allowed}`
-    : `cors of the document answers, and allows nothing: pages may use ${allowed} only`
+  const list = allowed.join(', ') || 'no method'
+  return allowed.includes(method)
+    ? `cors of the document answers: pages of this origin may use ${list}`
+    : `cors of the document answers, and allows nothing: pages may use ${list} only`
 }
 
 const WITH_CREDENTIALS = ' with credentials'

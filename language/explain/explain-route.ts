@@ -2,7 +2,7 @@
 // action. It checks no credentials, and its result has nothing but what stands in documents, beside the request itself.
 
 import { securityOfMethod } from '../request-credentials.ts'
-import type { CompiledOperation, PathParts } from '../compile/compiled.ts'
+import type { CompiledCors, CompiledOperation, PathParts } from '../compile/compiled.ts'
 import type { Method, Scheme } from '../document.ts'
 import { explainHosts, type Miss, type Tried } from '../router/explain-miss.ts'
 import {
@@ -289,17 +289,23 @@ const preflightMessage = <P extends ExplainedPath, E extends ExplainedEndpoint>(
 ): string | undefined => {
   const preflight = preflightIn(request)
   if (preflight === undefined) return undefined
-  const wanted = selectRoute<ExplainedSlot, P, E>(
-    matched,
-    request.scheme,
-    toMethod(preflight.method),
-  )
+  const cors = corsOf(request, matched, preflight.method)
+  if (cors === undefined) return undefined
+  const hasThis = (method: string): boolean =>
+    JSON.stringify(corsOf(request, matched, method)) === JSON.stringify(cors)
+  return preflightText(cors, preflight, (cors.methods ?? methods.split(', ')).filter(hasThis))
+}
+
+const corsOf = <P extends ExplainedPath, E extends ExplainedEndpoint>(
+  { scheme }: ReadRequest,
+  matched: Match<P | E>,
+  method: string,
+): CompiledCors | undefined => {
+  const wanted = selectRoute<ExplainedSlot, P, E>(matched, scheme, toMethod(method))
   if (wanted.kind === 'endpoint') return undefined
-  const cors =
-    wanted.kind === 'operation'
-      ? wanted.slot.load().cors
-      : servingCandidate<P, E>(matched, request.scheme)?.target.loadParts().cors
-  return cors && preflightText(cors, preflight, methods)
+  return wanted.kind === 'operation'
+    ? wanted.slot.load().cors
+    : servingCandidate<P, E>(matched, scheme)?.target.loadParts().cors
 }
 
 /** The OPTIONS that the gateway answers itself. */

@@ -325,9 +325,18 @@ describe('explaining a request', () => {
     ['that lacks it', '/x', 'PATCH', /GET, HEAD, OPTIONS only/],
     ['of a method that no path has', '/x', 'BREW', /GET, HEAD, OPTIONS only/],
     ['without cors', '/y', 'PATCH', /responds with Allow/],
+    ['without the methods of another cors', '/z', 'GET', /may use GET, HEAD$/],
+    ['without those that an operation has another cors for', '/z', 'PUT', /may use OPTIONS, PUT$/],
+    ['whose cors has none of its methods', '/z', 'POST', /may use no method only$/],
   ])('answers a preflight by the path %s', (_, path, wanted, text) => {
     const cors = { origins: ['https://a.test'] }
-    const paths = { '/x': { cors, get: STATIC }, '/y': { get: STATIC } }
+    const own = { ...STATIC, cors: { ...cors, credentials: true } }
+    const none = { ...STATIC, cors: { ...cors, allowed_methods: ['DELETE'] } }
+    const paths = {
+      '/x': { cors, get: STATIC },
+      '/y': { get: STATIC },
+      '/z': { cors, get: own, put: STATIC, post: none },
+    }
     const versions = { v1: { base_path: '/', paths } }
     const document = documentOf({ api: { id: 'pages', host: 'pages.acme.com', versions } })
     const headers = ['Origin: https://a.test', `Access-Control-Request-Method: ${wanted}`]
