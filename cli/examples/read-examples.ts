@@ -83,15 +83,24 @@ const FEWEST_HIDDEN = 4
 const hiding = (variables: ValueMap): FileExample['hide'] => {
   const secrets = Object.entries(variables).flatMap(([name, value]) =>
     typeof value === 'string' && value.length >= FEWEST_HIDDEN
-      ? [
-          [name, value],
-          [name, JSON.stringify(value).slice(1, -1)],
-        ]
+      ? formsOf(value).map((form) => [name, form] as const)
       : [],
   )
+  if (secrets.length === 0) return (text) => text
   return (text) =>
-    secrets.reduce(
-      (hidden, [name = '', value = '']) => hidden.replaceAll(value, `(variables.${name})`),
-      text,
-    )
+    secrets
+      .reduce((hidden, [name, form]) => hidden.replaceAll(form, `(variables.${name})`), text)
+      // Several values may stand in one such text.
+      .replaceAll(ENCODED, '$1(of variables)')
 }
+
+/** As it stands, in JSON, in a URL and in base64. */
+const formsOf = (value: string): readonly string[] => [
+  value,
+  JSON.stringify(value).slice(1, -1),
+  encodeURIComponent(value),
+  Buffer.from(value).toString('base64'),
+]
+
+/** What `Authorization` has, of whatever scheme. */
+const ENCODED = /\b((?:Basic|Bearer) +)[\w+/.~=-]+/gi

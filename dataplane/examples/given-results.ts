@@ -3,6 +3,9 @@
 import type { ExampleResult } from '../../language/examples/example.ts'
 import type { Value } from '../../language/expression/value.ts'
 
+/** For people, of what was sent. */
+const MOST_SHOWN = 1000
+
 export class GivenResults {
   readonly sent: Value[] = []
   #areEvents = false
@@ -26,7 +29,7 @@ export class GivenResults {
     const given = this.#given
     if (given === undefined) {
       if (attempts === 0) return undefined
-      const sent = JSON.stringify(this.sent[0])
+      const sent = JSON.stringify(this.sent[0]).slice(0, MOST_SHOWN)
       return { path: '', message: `something was sent, so say by 'given' what it yields: ${sent}` }
     }
     if (!isResults(given) || given.length === attempts || this.#areEvents) return undefined

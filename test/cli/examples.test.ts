@@ -148,6 +148,29 @@ describe('svc test', () => {
     },
   )
 
+  it.each([
+    ['Basic {{variables.token |> base64:encode}}', 'sesame'],
+    ['Basic {{variables.account |> base64:encode}}', 'c3Zj'],
+    ['Bearer {{variables.token |> base64:encode}}', 'c2VzYW1l'],
+  ])('prints nothing of a credential that is made of it: %s', async (value, part) => {
+    const header = `authorization: "${value}"`
+    const text = (WITH_SECRET + SECRET)
+      .replace("x-token: '{{variables.token}}'", header)
+      .replace('x-token: wrong', 'authorization: wrong')
+      .replace(
+        '    versions:',
+        "    variables: {account: 'svc:{{variables.token}}'}\n    versions:",
+      )
+    for (const example of [text, text.replace('given: {body: a}, ', '')]) {
+      const { code, stdout, stderr } = await test(example)
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringMatching(/expect\.sent\.headers\.authorization/),
+      ])
+      expect(stdout + stderr).not.toContain(part)
+    }
+  })
+
   it('takes a value that no Secret among the files has from --set', async () => {
     const { code, stderr } = await test(WITH_SECRET, '--set', 'token=wrong')
     expect([code, stderr]).toEqual([0, '1 example: 1 passed, 0 failed\n'])
