@@ -74,7 +74,10 @@ const isAny = ({ labels }: HostPattern): boolean => labels.length === 0
 /** As other mocks have it: `Prefer: example=NAME` (RFC 7240). */
 const PREFERRED = /(?:^|[,;])\s*example=("?)([^",;]+)\1/
 
-/** The one that the client names, one whose request has the same path and query, or the first that gives anything. */
+/**
+ * The one that the client names, one whose request has the same path and query, the first that succeeds, or the first that
+ * gives anything.
+ */
 const chooseExample = (
   examples: readonly PlacedExample[],
   { url, headers }: IncomingMessage,
@@ -84,9 +87,15 @@ const chooseExample = (
   return (
     giving.find(({ name }) => name === preferred) ??
     giving.find((placed) => targetOf(placed) === url) ??
+    giving.find(succeeds) ??
     giving[0]
   )
 }
+
+const succeeds = ({ example: { given = [] } }: PlacedExample): boolean =>
+  [given]
+    .flat()
+    .every(({ error, status_code: status = 200 }) => error === undefined && status < 400)
 
 const targetOf = (placed: PlacedExample): string | undefined => {
   const request = writeRequest(placed)

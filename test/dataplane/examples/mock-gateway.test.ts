@@ -41,13 +41,13 @@ const ORDERS = {
       action: FORWARD,
       examples: {
         refused: { request: { bindings: { id: 1 } }, expect: { status_code: 401 } },
-        seven: { request: { bindings: { id: 7 } }, given: { body: 'seven' }, expect: {} },
-        eight: { request: { bindings: { id: 8 } }, given: { body: 'eight' }, expect: {} },
         gone: {
           request: { bindings: { id: 9 } },
           given: { status_code: 410, body: 'gone' },
           expect: {},
         },
+        seven: { request: { bindings: { id: 7 } }, given: { body: 'seven' }, expect: {} },
+        eight: { request: { bindings: { id: 8 } }, given: { body: 'eight' }, expect: {} },
       },
     },
   },
