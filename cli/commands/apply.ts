@@ -206,7 +206,9 @@ const printDryRun = async (
   else io.print(`${appliedLines(foreseen, ' (dry run)')}${changesText(changes)}`)
   for (const line of sides.leftOut) io.complain(`left out: ${line}\n`)
   for (const line of sides.notes) io.complain(`note: ${line}\n`)
-  io.complain(`${applySummary({ applied: foreseen })}; ${changesSummary(changes)}\n`)
+  io.complain(
+    `${applySummary({ applied: foreseen })}; ${changesSummary(changes, sides.leftOut.length)}\n`,
+  )
   if (sides.leftOut.length > 0) return 2
   const code = differenceExitCode(changes)
   return code === 0 && foreseen.some(isChanged) ? 1 : code

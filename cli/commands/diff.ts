@@ -134,7 +134,7 @@ const printSides = (sides: DiffSides, { output }: DiffSettings, io: CommandIo): 
   io.print(WRITERS[output](changes))
   for (const line of sides.leftOut) io.complain(`left out: ${line}\n`)
   for (const line of sides.notes) io.complain(`note: ${line}\n`)
-  io.complain(`${changesSummary(changes)}\n`)
+  io.complain(`${changesSummary(changes, sides.leftOut.length)}\n`)
   // Of a document that is left out nothing is known: "no difference" would be a guess.
   return sides.leftOut.length > 0 ? 2 : differenceExitCode(changes)
 }

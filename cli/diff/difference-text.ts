@@ -51,10 +51,13 @@ export const differenceExitCode = (changes: readonly Change[]): ExitCode => {
 
 const EFFECTS: readonly Effect[] = ['loosened', 'breaking', 'may break', 'changed']
 
-/** @example '3 differences: 1 loosened, 2 breaking' */
-export const changesSummary = (changes: readonly Change[]): string => {
+/**
+ * @param leftOut how many documents could not be compared
+ * @example '3 differences: 1 loosened, 2 breaking'
+ */
+export const changesSummary = (changes: readonly Change[], leftOut = 0): string => {
   const lines = linesOf(changes)
-  if (lines.length === 0) return 'no difference'
+  if (lines.length === 0) return leftOut > 0 ? 'no difference in the rest' : 'no difference'
   const counts = EFFECTS.flatMap((effect) => {
     const count = lines.filter(({ effects }) => effects.includes(effect)).length
     return count === 0 ? [] : [`${count} ${effect}`]

@@ -34,9 +34,19 @@ const bound: Judge = ({ before, after }) =>
     ? ['changed']
     : ['may break']
 
-/** What is no longer in a list. */
+/** What is no longer in a list, nor within a range of media types. */
 const choice: Judge = ({ before, after }) =>
-  listOf(before).every((each) => listOf(after).includes(each)) ? ['changed'] : ['breaking']
+  listOf(before).every((each) => listOf(after).some((other) => isWithin(each, other)))
+    ? ['changed']
+    : ['breaking']
+
+const isWithin = (each: Value, other: Value): boolean =>
+  each === other ||
+  other === '*/*' ||
+  (typeof each === 'string' &&
+    typeof other === 'string' &&
+    other.endsWith('/*') &&
+    each.startsWith(other.slice(0, -1)))
 
 const listOf = (value: Value | undefined): readonly Value[] =>
   value !== undefined && isList(value) ? value : []

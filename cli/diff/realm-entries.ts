@@ -9,7 +9,7 @@ import {
   type ValueMap,
 } from '../../language/expression/value.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
-import { textAt } from '../../language/expression/members.ts'
+import { mapAt, textAt } from '../../language/expression/members.ts'
 import { redacted, secretPointers } from '../../language/realm/redact.ts'
 import type { RealmSource } from '../../operator/fleet/client/read-response.ts'
 import { realmRecord } from '../../operator/resource/realm-record.ts'
@@ -20,13 +20,12 @@ import type { Entry } from './entry.ts'
 /** Of a Realm resource: what it says of a secret is compared, its value in a Secret is not. */
 export const realmEntry = ({ spec, namespace, at }: RealmOfFile): Entry => {
   const record = recordOf({ spec, namespace })
-  // Which namespaces and hosts may use it the operator knows alone.
-  const policy = Object.fromEntries(
-    ['allowedNamespaces', 'allowedHosts'].flatMap((name) => {
-      const value = ownValue(spec, name)
-      return value === undefined ? [] : [[name, value] as const]
-    }),
-  )
+  // Which namespaces and hosts may use it the operator alone knows. An API server writes what is left out.
+  const allowedHosts = ownValue(spec, 'allowedHosts')
+  const policy: ValueMap = {
+    allowedNamespaces: { from: 'Same', ...mapAt(spec, 'allowedNamespaces') },
+    ...(allowedHosts !== undefined && { allowedHosts }),
+  }
   return {
     ...named(spec.uri, at),
     full: keyed({ ...(record as unknown as ValueMap), ...policy }),

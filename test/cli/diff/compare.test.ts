@@ -220,6 +220,14 @@ describe('members of an operation', () => {
       ],
     ],
     [
+      'a range of media types around those before',
+      withPath({ accepts: ['text/plain', 'application/json'] }),
+      withPath({ accepts: ['text/*', 'application/json'] }),
+      [
+        `changed   ~ ${ORDERS}  accepts ["text/plain","application/json"] → ["text/*","application/json"]`,
+      ],
+    ],
+    [
       'http where there was none',
       withPath({ schemes: ['https'] }),
       withPath({ schemes: ['http', 'https'] }),

@@ -165,6 +165,13 @@ describe('realms', () => {
       ['loosened, may break ~ realm com.acme  allowedNamespaces.from Same → All'],
     ],
     [
+      'namespaces as an API server writes them where they are left out',
+      [realm({})],
+      [realm({ allowedNamespaces: { from: 'Same' } })],
+      0,
+      [],
+    ],
+    [
       'a shorter call',
       [realm({ callTimeout: 2000 })],
       [realm({ callTimeout: 1000 })],
@@ -253,6 +260,12 @@ describe('the result', () => {
     const wrong = { ...OPEN, host: 1 }
     for (const run of [await diff([wrong], [OPEN]), await diff([OPEN], [wrong])])
       expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('left out: ') })
+  })
+
+  it('is said of the rest where a document is left out', async () => {
+    const wrong = { ...OPEN, host: 1 }
+    const { stderr } = await diff([wrong], [wrong])
+    expect(stderr.split('\n').at(-2)).toBe('no difference in the rest')
   })
 
   it('asks which two are compared where there are more', async () => {

@@ -200,7 +200,7 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
     expect(created).toMatchObject({ code: 1 })
     expect(created.stdout).toContain('ApiSpecification shop/orders created (dry run)\n')
     expect(created.stdout).toContain(
-      'changed   + host shop.test\nchanged   + realm shop\nchanged   + GET shop.test/orders/x  action static',
+      'changed   + host shop.test\nchanged   + realm com.shop\nchanged   + GET shop.test/orders/x  action static',
     )
     expect(await stored('realms/shop')).toBeUndefined()
     expect(await run('apply', before)).toMatchObject({ code: 0 })
