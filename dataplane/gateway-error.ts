@@ -25,7 +25,7 @@ export type GatewayErrorCode =
   | 'svc.error.http_gateway.invalid_expression'
 
 /** What the response, metrics and the log tell apart within a code: that a CSRF token is missing has a body of its own. */
-export type GatewayErrorReason = 'csrf' | 'cross_site' | NetworkReason
+export type GatewayErrorReason = 'csrf' | 'cross_site' | 'rate_limit' | NetworkReason
 
 /** What of a request a JSON Schema refuses: the place, and the keyword that does. Never the value. */
 export interface InvalidPart {

@@ -96,6 +96,12 @@ const METRICS = {
     help: 'Streams of server-sent events that were ended because their client was too slow.',
     labels: [],
   },
+  sharedBuckets: {
+    kind: 'counter',
+    name: 'svc_gateway_rate_limit_shared_buckets_total',
+    help: 'Requests that were counted in the bucket that all without one of their own share, by cause: no_key (by gave none), no_room (there are too many buckets).',
+    labels: ['cause'],
+  },
   authentications: {
     kind: 'counter',
     name: 'svc_gateway_authentications_total',

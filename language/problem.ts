@@ -41,6 +41,7 @@ export type WarningCode =
   | 'UnsatisfiedSecurity'
   | 'UnsharedKeys'
   | 'ConnectionAddress'
+  | 'CountedPerGateway'
   | 'OpenWebSocket'
   | 'ServesNothing'
   | 'Shadowed'

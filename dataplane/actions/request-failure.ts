@@ -17,6 +17,7 @@ export type FailureReason =
   | 'no_memory'
   | 'expression'
   | 'cross_site' // sent by a page of another site, with credentials that the browser added
+  | 'rate_limit' // too many requests, by a limit of the document
   | NetworkReason
   | 'wamp_error' // from the callee, the router or the session
   | 'wamp_no_session' // there is none with the router of the realm

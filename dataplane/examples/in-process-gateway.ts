@@ -23,6 +23,7 @@ import { createPoolScope } from '../upstream/limiter.ts'
 import type { RetryClock } from '../upstream/retry.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { WampClient } from '../wamp/realm/wamp-client.ts'
+import { RateBuckets } from '../shared/rate-buckets.ts'
 
 type Server = ReturnType<typeof createPlainServer>
 
@@ -96,6 +97,8 @@ export const createInProcessGateway = async (
     wallClock,
     accessLog: undefined,
     inFlight: { count: 0 },
+    // No example counts for another one.
+    limits: { limiter: { take: (takes) => new RateBuckets(clock.now).take(takes) } },
     memory: createUnboundedMemory(),
     onRefused: () => undefined,
     unmatched: { observe: () => undefined },

@@ -9,10 +9,12 @@ import { GatewayError } from '../gateway-error.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
 import { matchPath } from '../../language/router/find-web-socket.ts'
 import { selectRoute } from '../../language/router/select-route.ts'
-import type { OperationSlot, ServedEndpoint, ServedWebSocket } from '../served.ts'
+import type { OperationSlot, ServedEndpoint, ServedVersion, ServedWebSocket } from '../served.ts'
 import { placeOfClient } from './client-place.ts'
 import type { Dispatch } from './dispatch.ts'
 import { type PreparedOperation, takesWebSocket, type Path } from './prepared-operation.ts'
+import { limitByVersion, limitsOfVersion } from './rate-limits/limit-version.ts'
+import type { LimitTime, PreparedLimits } from './rate-limits/prepare-limits.ts'
 import { createSocketResponse } from '../listen/socket-response.ts'
 import type { OpenedRelay, Relays } from '../wamp/relay/relays.ts'
 import { responseOn } from '../connections/node-internals.ts'
@@ -182,7 +184,7 @@ const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> =
       forget(options, upgrade, found)
       return
     }
-    socket.write(switchHead(opened, [], envelopeOf(incomingRequest.id, version)))
+    socket.write(switchHead(opened, [], envelopeOf(incomingRequest, version)))
     opened.start(socket, sent)
     settle(options, upgrade, found, { status: 101, bytes: 0 })
   } catch (error) {
@@ -234,23 +236,28 @@ class HandshakeRequest extends SeenRequest {
   readonly isAcceptable = true
   protected readonly incomingRequest: Upgrade['incomingRequest']
   readonly #dispatch: DispatchOptions
-  readonly #realmUri: string
+  readonly #version: ServedVersion
 
   constructor(
     dispatch: DispatchOptions,
     incomingRequest: Upgrade['incomingRequest'],
-    realmUri: string,
+    version: ServedVersion,
   ) {
     super()
     this.incomingRequest = incomingRequest
     this.#dispatch = dispatch
-    this.#realmUri = realmUri
+    this.#version = version
   }
 
   checkOrigin(security: CompiledSecurity): CheckResult {
     const { request, head } = this.incomingRequest
     const open = withinNetworks(security, callerOf(this.incomingRequest))
-    return checkOrigin(request, head.authority, this.#dispatch.origins(this.#realmUri), open)
+    return checkOrigin(
+      request,
+      head.authority,
+      this.#dispatch.origins(this.#version.realmUri),
+      open,
+    )
   }
 
   checkHead(): readonly [] {
@@ -261,8 +268,19 @@ class HandshakeRequest extends SeenRequest {
     return undefined
   }
 
+  limit(
+    limits: PreparedLimits,
+    when: LimitTime,
+    security: CompiledSecurity,
+  ): CheckResult | Promise<CheckResult> {
+    const { incomingRequest } = this
+    if (withinNetworks(security, callerOf(incomingRequest)).length === 0) return undefined
+    const version = this.#version
+    return limitByVersion(this.#dispatch.limits, { incomingRequest, version, limits, when })
+  }
+
   authenticate(guard: CompiledSecurity): CheckResult | Promise<CheckResult> {
-    const realmUri = this.#realmUri
+    const { realmUri } = this.#version
     return authenticateRequest(this.#dispatch, this.incomingRequest, { guard, realmUri })
   }
 }
@@ -274,8 +292,9 @@ const takenSteps = (
   found: ServedWebSocket,
 ): Promise<void> =>
   new Promise((resolve, reject: (error: unknown) => void) => {
-    const stepRequest = new HandshakeRequest(dispatch, incomingRequest, found.version.realmUri)
-    takeSteps(stepsOfWebSocket(found), stepRequest, found, {
+    const stepRequest = new HandshakeRequest(dispatch, incomingRequest, found.version)
+    const subject = { security: found.security, rateLimits: limitsOfVersion(found.version) }
+    takeSteps(stepsOfWebSocket(subject), stepRequest, subject, {
       proceed: resolve,
       refuse: reject,
       answer: () => {
@@ -289,10 +308,10 @@ const takenSteps = (
     })
   })
 
-const envelopeOf = (requestId: string, { deprecation }: ServedWebSocket['version']): Envelope => ({
-  requestId,
-  deprecation,
-})
+const envelopeOf = (
+  { id, rateLimit }: Omit<IncomingRequest, 'response'>,
+  { deprecation }: ServedWebSocket['version'],
+): Envelope => ({ requestId: id, rateLimit, deprecation })
 
 const refuse = (
   options: UpgradeOptions,
@@ -310,7 +329,7 @@ const refuse = (
     return
   }
   const rendered = renderGatewayError(known, { incomingRequest }, [])
-  const envelope = envelopeOf(incomingRequest.id, found.version)
+  const envelope = envelopeOf(incomingRequest, found.version)
   const bytes = writeResponse(response, rendered, envelope, false)
   settle(options, upgrade, found, { status: rendered.status, bytes, ...countedRefusal(known) })
 }

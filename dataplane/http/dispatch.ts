@@ -307,6 +307,10 @@ class RequestOfPath extends SeenRequest {
     return undefined
   }
 
+  limit(): undefined {
+    return undefined
+  }
+
   authenticate(): Error {
     return new TypeError('A path without an operation authenticates no caller')
   }

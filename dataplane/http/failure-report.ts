@@ -122,6 +122,7 @@ export const FAILURE_SENTENCES = {
   expression: 'an expression of the document could not be evaluated for this request',
   cross_site:
     "a page of another site made a browser send this request with its user's credentials; it was refused",
+  rate_limit: 'a limit of the document allows no more of these requests at present',
   network_connection:
     'the address of the connection (or of its PROXY header) is in none of the networks of the document',
   network_proxy:

@@ -9,6 +9,7 @@ import type { WebSocketOffer } from '../web-socket-switch.ts'
 import type { OperationShape } from './operation-shape.ts'
 import type { Client } from './request/forwarded.ts'
 import type { RequestHead } from './request/head.ts'
+import type { HeaderList } from './response/headers.ts'
 import type { Envelope } from './response/own-headers.ts'
 
 export interface IncomingRequest {
@@ -23,6 +24,8 @@ export interface IncomingRequest {
   readonly upgrade?: ConnectionUpgrade | undefined
   /** The caller, as soon as its credentials were accepted. */
   identity: Identity | undefined
+  /** Header fields that say what is left of the limits that have counted it; left out: none. */
+  rateLimit?: HeaderList
 }
 
 /** What carries the handshake of a WebSocket up to its 101. */

@@ -9,6 +9,8 @@ import {
 import type { Candidate, Match } from '../../language/router/route.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type { CompiledSchemas } from '../../language/compile/compiled.ts'
+import { toMethod } from '../../language/router/select-route.ts'
+import type { Context } from '../context.ts'
 import { GatewayError, type InvalidPart } from '../gateway-error.ts'
 import { asksForWebSocket, checkOrigin } from './upgrade/handshake.ts'
 import { withinNetworks } from '../security/schemes/networks.ts'
@@ -18,8 +20,10 @@ import type { DispatchOptions } from './dispatch-options.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import type { Served, PreparedOperation } from './prepared-operation.ts'
 import type { Guard } from './operation-shape.ts'
+import { checkLimits, limitContext } from './rate-limits/check-limits.ts'
+import type { LimitTime, PreparedLimits } from './rate-limits/prepare-limits.ts'
 import { type CheckedHead, checkHead } from './request/request-check.ts'
-import { bindingMap } from './request/view.ts'
+import { bindingMap, fillRequestView, type RequestFacts } from './request/view.ts'
 import { ownHeaders, type RequestFields } from './response/own-headers.ts'
 import { type CheckResult, SeenRequest } from './steps/request-step.ts'
 
@@ -44,7 +48,7 @@ export class MatchedRequest extends SeenRequest implements Matched {
   readonly selected: Selected<PreparedOperation>
   readonly operation: PreparedOperation
   readonly language: string
-  readonly fields: RequestFields
+  fields: RequestFields
   /** Set by the step that checks it. */
   checked: CheckedHead | undefined = undefined
   readonly #options: DispatchOptions
@@ -78,6 +82,22 @@ export class MatchedRequest extends SeenRequest implements Matched {
       this.#offered = pickContentType(this.head.accept, this.operation.shape.offers)
     }
     return this.#offered
+  }
+
+  get facts(): RequestFacts<Served> {
+    const { request, head, scheme, id, client } = this.incomingRequest
+    return {
+      request,
+      head,
+      method: toMethod(request.method) ?? this.selected.slot.method,
+      scheme,
+      id,
+      language: this.language,
+      client,
+      match: this.match,
+      candidate: this.selected.candidate,
+      checked: this.checked,
+    }
   }
 
   get isAcceptable(): boolean {
@@ -114,6 +134,27 @@ export class MatchedRequest extends SeenRequest implements Matched {
       rawHeaders: request.rawHeaders,
     })
     return this.checked.errors
+  }
+
+  limit(
+    limits: PreparedLimits,
+    when: LimitTime,
+    security: CompiledSecurity,
+  ): CheckResult | Promise<CheckResult> {
+    const { incomingRequest, operation } = this
+    if (withinNetworks(security, callerOf(incomingRequest)).length === 0) return undefined
+    const context = (): Context =>
+      limitContext(incomingRequest.identity, (view) => {
+        fillRequestView(view, limits.needs, this.facts)
+      })
+    const { version } = operation
+    const limited = { incomingRequest, version, hasHeaders: limits.hasHeaders, context }
+    const result = checkLimits(this.#options.limits, limits[when], limited)
+    const settle = (error: CheckResult): CheckResult => {
+      this.fields = { ...this.fields, rateLimit: incomingRequest.rateLimit }
+      return error
+    }
+    return result instanceof Promise ? result.then(settle) : settle(result)
   }
 
   authenticate(guard: Guard): CheckResult | Promise<CheckResult> {

@@ -6,6 +6,7 @@ import type { CompiledOperation, StatusCodes } from '../../language/compile/comp
 import type { ContentType } from '../../language/routes/negotiate.ts'
 import type { Method } from '../../language/document.ts'
 import type { ServedVersion } from '../served.ts'
+import type { PreparedLimits } from './rate-limits/prepare-limits.ts'
 import type { RequestNeeds } from './request/view.ts'
 import type { HeaderWriter } from './response/headers.ts'
 import type { HeadCache } from './response/own-headers.ts'
@@ -20,6 +21,8 @@ export interface OperationShape extends PlainParts {
   readonly method: Method
   /** How clients must authenticate; undefined: not at all, as for every OPTIONS (behaviour §3). */
   readonly guard: Guard | undefined
+  /** undefined: none. */
+  readonly rateLimits: PreparedLimits | undefined
   /** Browsers send its credentials by themselves, whatever page asks. */
   readonly isForgeable: boolean
   /** `provides`: JSON, msgpack, then types that the document sets itself. */

@@ -19,6 +19,7 @@ import type { OperationSlot, ServedPath, ServedTarget, ServedVersion } from '../
 import type { Guard, OperationShape } from './operation-shape.ts'
 import { httpSteps, type PreparedShape } from './steps/request-steps.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
+import { prepareLimits } from './rate-limits/prepare-limits.ts'
 import { needsOf } from './request/view.ts'
 import { prepareHeaders } from './response/headers.ts'
 import {
@@ -128,6 +129,7 @@ const shapeOf = (
     ...plainParts(operation, internData),
     method,
     guard: guardOf(method, operation.security),
+    rateLimits: prepareLimits(operation.rateLimits),
     isForgeable: isForgeable(operation.security),
     offers: offersOf(operation.provides),
     checksAccept: response.checksAccept,

@@ -2,7 +2,6 @@
 // turns its error into a response.
 
 import { decodeInPieces } from '../codec/codec.ts'
-import type { Served } from './prepared-operation.ts'
 import { GatewayError, type InvalidPart } from '../gateway-error.ts'
 import type { MatchedRequest } from './matched-request.ts'
 import { readBody } from './request/body.ts'
@@ -14,9 +13,8 @@ import { decodesBody } from './steps/request-steps.ts'
 import { renderResult } from './render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
 import { checkBody, invalidRequest, NO_BODY } from './request/request-check.ts'
-import { fillRequestView, type RequestFacts } from './request/view.ts'
+import { fillRequestView } from './request/view.ts'
 import { prepareWhole } from './response/write-response.ts'
-import { toMethod } from '../../language/router/select-route.ts'
 import type { Envelope } from './response/own-headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import { LARGE_BODY_BYTES } from '../turns.ts'
@@ -57,7 +55,7 @@ const openExchange = (matched: MatchedRequest, observer: ExchangeObserver): Http
   const { incomingRequest, operation, identity } = matched
   const envelope = envelopeOf(matched)
   const contentType = writtenType(matched.offered, incomingRequest.head.accept)
-  const facts = factsOf(matched)
+  const { facts } = matched
   const negotiated = { envelope, contentType, matched: facts }
   const exchange = new HttpExchange(incomingRequest, operation, negotiated, observer)
   if (identity !== undefined) exchange.context.security = identity
@@ -70,25 +68,6 @@ const envelopeOf = ({ operation, fields }: MatchedRequest): Envelope => ({
   deprecation: operation.shape.deprecation,
   vary: operation.shape.vary,
   headCache: operation.shape.headCache,
-})
-
-const factsOf = ({
-  incomingRequest,
-  match: found,
-  selected,
-  language,
-  checked,
-}: MatchedRequest): RequestFacts<Served> => ({
-  request: incomingRequest.request,
-  head: incomingRequest.head,
-  method: toMethod(incomingRequest.request.method) ?? selected.slot.method,
-  scheme: incomingRequest.scheme,
-  id: incomingRequest.id,
-  language,
-  client: incomingRequest.client,
-  match: found,
-  candidate: selected.candidate,
-  checked,
 })
 
 /**

@@ -1,8 +1,10 @@
 // Implements the shared state of a worker: it calls its primary, which has the state for all workers, and keeps a
 // copy of the revocations, which the primary sends before it confirms a revocation to anyone.
 
+import type { GivenBack, LeasedState, LimitTake, RateBuckets } from './rate-buckets.ts'
 import { Revocations } from './revocations.ts'
 import { SharedStateError, type SharedHealth, type SharedState } from './shared-state.ts'
+import type { TokenHome } from './token-leases.ts'
 import { messageOf } from '../../base/thrown.ts'
 
 /** One operation of SharedState as a message; structured-cloneable. */
@@ -24,15 +26,25 @@ export type SharedCall =
     }
   | { readonly kind: 'increment'; readonly key: string; readonly windowSeconds: number }
   | { readonly kind: 'revoke'; readonly key: string; readonly untilUnixSeconds: number }
+  | { readonly kind: 'lease'; readonly takes: readonly LimitTake[]; readonly isAhead: boolean }
+  | { readonly kind: 'giveBack'; readonly entries: readonly GivenBack[] }
+
+type SharedValue = boolean | number | string | readonly LeasedState[] | undefined
 
 export type SharedReply =
-  | { readonly ok: true; readonly value: boolean | number | string | undefined }
+  | { readonly ok: true; readonly value: SharedValue }
   | { readonly ok: false; readonly message: string }
 
 export type RevokedEntry = readonly [key: string, untilUnixSeconds: number]
 
+/** What the primary has for its workers. */
+export interface PrimaryState {
+  readonly shared: SharedState
+  readonly limiter: RateBuckets
+}
+
 /** Runs in the primary. Never rejects: a failure is a reply too. */
-export const answerCall = async (state: SharedState, call: SharedCall): Promise<SharedReply> => {
+export const answerCall = async (state: PrimaryState, call: SharedCall): Promise<SharedReply> => {
   try {
     return { ok: true, value: await perform(state, call) }
   } catch (error) {
@@ -41,9 +53,9 @@ export const answerCall = async (state: SharedState, call: SharedCall): Promise<
 }
 
 const perform = (
-  state: SharedState,
+  { shared: state, limiter }: PrimaryState,
   call: SharedCall,
-): Promise<boolean | number | string | undefined> => {
+): Promise<SharedValue> | SharedValue => {
   switch (call.kind) {
     case 'takeOnce':
       return state.takeOnce(call.key, call.ttlSeconds)
@@ -57,6 +69,11 @@ const perform = (
       return state.increment(call.key, call.windowSeconds)
     case 'revoke':
       return state.revoke(call.key, call.untilUnixSeconds).then(() => undefined)
+    case 'lease':
+      return limiter.lease(call.takes, call.isAhead)
+    case 'giveBack':
+      limiter.giveBack(call.entries)
+      return undefined
   }
 }
 
@@ -66,7 +83,7 @@ const SWEEP_EVERY_MS = 60_000
  * @param ask sends a call to the primary; rejects when there is no reply
  * @param now Unix time, milliseconds
  */
-export class RelayedState implements SharedState {
+export class RelayedState implements SharedState, TokenHome {
   readonly health: SharedHealth = 'ok'
   readonly #ask: (call: SharedCall) => Promise<SharedReply>
   readonly #revocations: Revocations
@@ -112,6 +129,15 @@ export class RelayedState implements SharedState {
     await this.#value({ kind: 'revoke', key, untilUnixSeconds })
   }
 
+  async lease(takes: readonly LimitTake[], isAhead: boolean): Promise<readonly LeasedState[]> {
+    const states = await this.#value({ kind: 'lease', takes, isAhead })
+    return Array.isArray(states) ? (states as readonly LeasedState[]) : []
+  }
+
+  giveBack(entries: readonly GivenBack[]): void {
+    this.#value({ kind: 'giveBack', entries }).catch(() => undefined)
+  }
+
   isRevoked(key: string): boolean {
     return this.#revocations.has(key)
   }
@@ -130,7 +156,7 @@ export class RelayedState implements SharedState {
     return Promise.resolve()
   }
 
-  async #value(call: SharedCall): Promise<boolean | number | string | undefined> {
+  async #value(call: SharedCall): Promise<SharedValue> {
     let reply: SharedReply
     try {
       reply = await this.#ask(call)

@@ -8,6 +8,7 @@ import { hasKeyRing, loadKeyRing } from '../security/tokens/key-files.ts'
 import { createKeyRing, type KeyRing } from '../../language/realm/key-ring.ts'
 import { MemoryState } from '../shared/memory-state.ts'
 import type { RevokedEntry } from '../shared/relayed-state.ts'
+import { RateBuckets } from '../shared/rate-buckets.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import { StartError } from '../start-error.ts'
 import { messageOf } from '../../base/thrown.ts'
@@ -24,6 +25,8 @@ export interface SecurityState {
   readonly rings: SecretRings
   /** The state of this process, for the workers of a cluster without Redis. */
   readonly shared: SharedState
+  /** Of the limits of all processes. */
+  readonly limiter: RateBuckets
   /** All revocations, for a worker that starts. */
   readonly revoked: () => readonly RevokedEntry[]
 }
@@ -37,10 +40,11 @@ export const openSecurityState = async (
   log: Log,
 ): Promise<SecurityState> => {
   const { stateDir } = settings
+  const limiter = new RateBuckets(() => performance.now())
   if (stateDir === null) {
     const shared = new MemoryState({ now: Date.now })
     const rings = { signing: createKeyRing(randomBytes), oidcState: createKeyRing(randomBytes) }
-    return { rings, shared, revoked: () => shared.revoked() }
+    return { rings, shared, limiter, revoked: () => shared.revoked() }
   }
   try {
     const { openJournal } = await import('../shared/journal.ts')
@@ -54,7 +58,7 @@ export const openSecurityState = async (
       oidcState: await loadKeyRing(stateDir, 'oidc-state', randomBytes),
     }
     log.debug('opened keys and shared state', { revoked: shared.revoked().length })
-    return { rings, shared, revoked: () => shared.revoked() }
+    return { rings, shared, limiter, revoked: () => shared.revoked() }
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`--state-dir ${stateDir}: cannot be used: ${messageOf(error)}`, error)

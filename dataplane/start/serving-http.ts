@@ -27,6 +27,7 @@ import type { GatewayMetrics, Measurements } from '../metrics.ts'
 import { oncePer } from '../../base/once.ts'
 import type { ServingParts } from './plane.ts'
 import type { Traces } from './traces.ts'
+import type { RateLimiter } from '../shared/rate-buckets.ts'
 import type { RealmRegistry } from '../realm/realm-registry.ts'
 import type { ServingSecurity } from './serving-security.ts'
 import type { TableServing } from '../store/table-serving.ts'
@@ -47,6 +48,7 @@ export interface ServingHttpOptions {
   readonly dial: RouterDial
   readonly memory: MemoryBudget
   readonly traces: Traces | undefined
+  readonly limiter: RateLimiter
 }
 
 export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
@@ -147,12 +149,19 @@ const dispatchOptions = ({
   security,
   traces,
   memory,
+  limiter,
   measurements: { metrics, requests },
 }: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient' | 'origins'> => ({
   table: () => table.table(),
   isAwaitingOperator: () => isAwaitingOperator({ settings, table }),
   preparation,
   authenticate: security.authenticate,
+  limits: {
+    limiter,
+    onSharedBucket: (cause) => {
+      metrics.count('sharedBuckets', { cause })
+    },
+  },
   realm: (uri) => realms.get(uri),
   endpoints: security.endpoints.handle,
   onAuthentication: countAuthentications(metrics),

@@ -28,6 +28,7 @@ import { createServingUpstream, type ServingUpstream } from './serving-upstream.
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
 import { createRouterDial } from '../wamp/transport/router-dial.ts'
 import type { SecretRings } from './security-state.ts'
+import type { RateLimiter } from '../shared/rate-buckets.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import type { PackedDocument } from '../store/packed/packed-document.ts'
 import type { Serving } from '../store/serving.ts'
@@ -53,6 +54,8 @@ export interface ServingHome {
   /** The other serving processes. */
   readonly peers: BridgePeers
   readonly shared: SharedState
+  /** Counts requests for all processes of this gateway. */
+  readonly limiter: RateLimiter
   readonly rings: SecretRings
   /** What the operator reports of Services. */
   readonly services: ServiceDirectory
@@ -111,6 +114,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     dial,
     memory,
     traces,
+    limiter: environment.home.limiter,
   })
   if (traces !== undefined) countSpans(metrics, traces.tracer)
   return {

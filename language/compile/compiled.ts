@@ -64,11 +64,13 @@ export type StatusCodes = Readonly<Record<string, number>>
 /** What holds for requests that no path of a version matches, as it would for those of a path that sets nothing itself. */
 export interface UnmatchedParts<T = Template> extends OwningParts {
   readonly schemes: readonly ServedScheme[]
+  /** Of its `/ws`, and where programs and people log in. */
+  readonly rateLimits?: RateLimits<T> | undefined
   readonly refusal?: CompiledRefusal<T> | undefined
 }
 
 /** What holds for all requests of a path: for 405, for OPTIONS that the document does not declare, for what is refused. */
-export interface PathParts<T = Template> extends UnmatchedParts<T> {
+export interface PathParts<T = Template> extends Omit<UnmatchedParts<T>, 'rateLimits'> {
   readonly headers: T
 }
 
@@ -96,6 +98,29 @@ export interface OperationParts<T = Template> extends OwningParts {
   readonly body: BodyLimits
   readonly limits: CallLimits<T>
   readonly schema?: CompiledSchemas
+  readonly rateLimits?: RateLimits<T> | undefined
+}
+
+export interface RateLimits<T = Template> {
+  readonly limits: readonly CompiledRateLimit<T>[]
+  /** Responses say what is left of them. */
+  readonly hasHeaders: boolean
+}
+
+/** A token bucket for each value of `by`. */
+export interface CompiledRateLimit<T = Template> {
+  readonly name: string
+  /** Where it is written: its buckets are those of all that inherit it. */
+  readonly pointer: string
+  readonly requests: T
+  readonly seconds: number
+  /** Left out: as `requests`. */
+  readonly burst?: number
+  readonly cost: T
+  /** Left out: the address of the client. */
+  readonly by?: T
+  /** It needs no caller, so it is checked before anybody is authenticated. */
+  readonly isEarly: boolean
 }
 
 /** Parts by which the gateway writes headers of every response, in place of those that documents and upstreams write. */

@@ -14,13 +14,17 @@ import { mapMembers } from './map-members.ts'
 export const mapTemplates = <A, B>(
   operation: CompiledOperation<A>,
   change: (template: A) => B,
-): CompiledOperation<B> => ({
-  ...operation,
-  ...mapParts('operation', operation, change),
-  action: mapAction(operation.action, change),
-  onResult: mapResponse(operation.onResult, change),
-  onError: mapResponse(operation.onError, change),
-})
+): CompiledOperation<B> => {
+  // A part that may be absent has no place in what stays as it is.
+  const { rateLimits, ...others } = operation
+  return {
+    ...others,
+    ...mapParts('operation', { ...others, rateLimits }, change),
+    action: mapAction(operation.action, change),
+    onResult: mapResponse(operation.onResult, change),
+    onError: mapResponse(operation.onError, change),
+  }
+}
 
 const mapResponse = <A, B>(
   response: CompiledResponse<A>,

@@ -28,6 +28,8 @@ export interface PartDeps {
   readonly compileRefusal: CompileRefusal
   /** Inherited header maps that have been checked: a version's paths share them. */
   readonly validatedHeaders: Map<Placed, Template>
+  /** Of `RealmFacts`. */
+  readonly countsAlone: boolean
 }
 
 /** What is compiled from inherited keys, by what has it. */

@@ -29,6 +29,7 @@ import {
   type PartsOf,
   type PlainParts,
 } from './operation-part.ts'
+import { RATE_LIMITS_PART } from './rate-limits.ts'
 import { REFUSAL_PART } from './refusal.ts'
 import { SCHEMES_PART } from './schemes.ts'
 import { SCHEMA_PART } from './schemas.ts'
@@ -82,6 +83,7 @@ const PARTS: { readonly [P in PartName]-?: InheritedPart<P> } = {
   limits: CALL_LIMITS_PART,
   cors: CORS_PART,
   schema: SCHEMA_PART,
+  rateLimits: RATE_LIMITS_PART,
 }
 
 const NAMES = Object.keys(PARTS) as readonly PartName[]

@@ -72,7 +72,7 @@ export const compileOperation = (
   const given = { action, ...(rest === undefined ? {} : { rest }), onResult, onError }
   const compiled = assemble(pointer, parts, given)
   const uriName = ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action'
-  const placeOf = placeIn(pointer, levels, deps)
+  const placeOf = placeIn(pointer, levels, deps, parts.rateLimits)
   const warn: WarnAt = (code, keys, message, culprit) => {
     diagnostics.warning(code, placeOf(keys), message, culprit)
   }
@@ -115,9 +115,19 @@ const assemble = (
 
 /** Where a part of an operation stands: at the level that it is inherited from. */
 const placeIn =
-  (pointer: string, levels: Levels, { scope }: PathDeps): ((keys: Keys) => string) =>
+  (
+    pointer: string,
+    levels: Levels,
+    { scope }: PathDeps,
+    rateLimits: OperationParts['rateLimits'],
+  ): ((keys: Keys) => string) =>
   (keys) => {
     const [name = '', ...inner] = keys.map(String)
+    if (name === 'rate_limits') {
+      const [limit, ...members] = inner
+      const place = rateLimits?.limits.find((each) => each.name === limit)?.pointer ?? pointer
+      return members.reduce(childPointer, place)
+    }
     const isInherited = Object.hasOwn(INHERITED_KEYS, name)
     const placed = isInherited ? findInherited(levels, scope)(name) : undefined
     return placed === undefined

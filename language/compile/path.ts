@@ -37,6 +37,7 @@ export interface VersionDeps {
   readonly hosts: readonly HostPattern[]
   readonly diagnostics: Diagnostics
   readonly validatedHeaders: PathDeps['validatedHeaders']
+  readonly countsAlone: boolean
   readonly compileRefusal: CompileRefusal
 }
 
@@ -71,6 +72,7 @@ export const compilePath = (
     security: security ?? ANONYMOUS,
     hasFaultySecurity: security === undefined,
     credentials: realm?.credentials,
+    countsAlone: version.countsAlone,
     diagnostics,
     template,
     bindings: bindingsOf(patterns, version.hosts),

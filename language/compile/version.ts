@@ -55,6 +55,7 @@ export const compileVersion = (
     hosts: api.hosts,
     diagnostics,
     validatedHeaders: new Map(),
+    countsAlone: realm?.countsAlone === true,
     compileRefusal: createRefusalCompiler(diagnostics),
   }
   const placed = scope.default('security')

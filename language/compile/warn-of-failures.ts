@@ -76,6 +76,7 @@ interface Use {
 export const usesOf = (operation: CompiledOperation, uriName: string): readonly Use[] => [
   ...usesOfAction(operation, uriName),
   ...usesOfLimits(operation),
+  ...usesOfRateLimits(operation),
   ...usesOfResponse(operation.onResult, 'result', !canFail(operation.action)),
   ...usesOfResponse(operation.onError, 'error', false),
   {
@@ -110,6 +111,14 @@ const usesOfLimits = ({ action, limits }: CompiledOperation): readonly Use[] => 
     ...inAction(isCertain, ['retry_timeout'], limits.retryTimeout),
   ]
 }
+
+const usesOfRateLimits = ({ rateLimits }: CompiledOperation): readonly Use[] =>
+  (rateLimits?.limits ?? []).flatMap(({ name, requests, cost, by }) => [
+    // Such a failure is none of the request.
+    ...inAction(false, ['rate_limits', name, 'requests'], requests),
+    ...inAction(false, ['rate_limits', name, 'cost'], cost),
+    ...inAction(false, ['rate_limits', name, 'by'], by),
+  ])
 
 const usesOfResponse = (
   response: CompiledResponse,

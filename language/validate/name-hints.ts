@@ -11,13 +11,6 @@ import { DOCUMENT_SCHEMA } from './document-schema.ts'
  */
 export const ABSENT: Readonly<Record<string, string>> = {
   ...instead(
-    'there are no rate limits: put them before or behind the gateway',
-    'limit',
-    'ratelimit',
-    'throttle',
-    'quota',
-  ),
-  ...instead(
     'responses are not cached: say so to caches with the header cache-control',
     'cache',
     'caching',

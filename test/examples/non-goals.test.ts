@@ -17,9 +17,6 @@ interface Absent {
 
 /** By the text of the first cell. */
 const ABSENT: Readonly<Record<string, Absent>> = {
-  'rate limits and quotas of requests': {
-    names: ['limit', 'rate_limit', 'request_limit', 'throttle', 'quota'],
-  },
   'JSON Schema of request and response bodies': {
     names: ['schema', 'body_schema', 'request_schema', 'validation'],
   },
@@ -47,8 +44,6 @@ const ABSENT: Readonly<Record<string, Absent>> = {
 
 /** Of the rows of other gateways that end with "not here": the entry of the page that they lead to. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  limit_req: 'rate limits and quotas of requests',
-  'rate-limiting': 'rate limits and quotas of requests',
   proxy_cache: 'caching and compression of responses',
   'proxy-cache': 'caching and compression of responses',
   gzip: 'caching and compression of responses',

@@ -73,6 +73,7 @@ describe('keys that restrict', () => {
       body_max_bytes: ['a path', 'an operation', 'defaults'],
       body_max_byte: ['a path', 'an operation', 'defaults'],
       body_read_seconds: ['a path', 'an operation', 'defaults'],
+      rate_limits: ['a path', 'an operation', 'defaults'],
     })
   })
 

@@ -6,12 +6,14 @@ import { createKeyRing } from '../../language/realm/key-ring.ts'
 import type { SecurityState } from '../../dataplane/start/security-state.ts'
 import type { ServingHome } from '../../dataplane/start/serving-parts.ts'
 import { MemoryState } from '../../dataplane/shared/memory-state.ts'
+import { RateBuckets } from '../../dataplane/shared/rate-buckets.ts'
 import { ServiceDirectory } from '../../dataplane/upstream/endpoints/service-directory.ts'
 
 export const securityState = (): SecurityState => {
   const shared = new MemoryState({ now: Date.now })
   const rings = { signing: createKeyRing(randomBytes), oidcState: createKeyRing(randomBytes) }
-  return { rings, shared, revoked: () => shared.revoked() }
+  const limiter = new RateBuckets(() => performance.now())
+  return { rings, shared, limiter, revoked: () => shared.revoked() }
 }
 
 export const servingHome = (board = new ProcessStatusRegistry()): ServingHome => ({

@@ -6,6 +6,7 @@ import type { MemoryBudget } from '../../memory/memory-budget.ts'
 import type { ServedVersion } from '../../served.ts'
 import type { AuthenticationOptions } from '../authenticate-request.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
+import type { LimitDeps } from '../rate-limits/check-limits.ts'
 import type { ReportOptions } from '../report.ts'
 
 export interface BuiltinRequest {
@@ -29,6 +30,8 @@ export interface BuiltinRequest {
 export interface BuiltinOptions extends AuthenticationOptions, ReportOptions {
   /** The memory budget of bodies and responses. */
   readonly memory: MemoryBudget
+  /** Counts requests that are limited. */
+  readonly limits: LimitDeps
 }
 
 /** A request for an endpoint that a document mounts. */

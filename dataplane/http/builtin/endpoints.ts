@@ -16,7 +16,10 @@ import type { RequestRow } from '../../../telemetry/request-row.ts'
 import type { Rooms } from './handlers.ts'
 import { KEYS_VERSION, respondKeys } from './keys.ts'
 import { KEYS_METHODS, KEYS_PATH } from '../../../language/routes/keys-path.ts'
-import { endpointHeaders, refuse, respondPreflight } from './respond.ts'
+import { limitByVersion, limitsOfVersion } from '../rate-limits/limit-version.ts'
+import type { CheckResult } from '../steps/request-step.ts'
+import { follow } from '../steps/request-steps.ts'
+import { endpointHeaders, refuse, respond, respondPreflight } from './respond.ts'
 import { respondVerified } from './verify.ts'
 
 /** Handles a request that the route table has matched to a built-in endpoint. */
@@ -28,7 +31,8 @@ export const serveBuiltinEndpoint = (
   if (dispatch.endpoints === undefined)
     throw new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
   const allow = allowOf(match, incomingRequest.scheme)
-  dispatch.endpoints({
+  const handle = dispatch.endpoints
+  const builtinRequest: RoutedBuiltinRequest = {
     dispatch,
     incomingRequest,
     version,
@@ -37,7 +41,35 @@ export const serveBuiltinEndpoint = (
     route,
     bound: route.path.includes('/:') ? match.captures.at(-1) : undefined,
     allow,
+  }
+  follow(limitLogin(builtinRequest), () => incomingRequest.request.socket.destroyed, {
+    proceed: () => {
+      handle(builtinRequest)
+    },
+    refuse: (error) => {
+      refuse(builtinRequest, error)
+    },
+    abandon: () => {
+      respond(builtinRequest, undefined)
+    },
+    fail: (error) => {
+      refuse(builtinRequest, error)
+    },
   })
+}
+
+/** Where programs and people log in, before anything of the request is looked at. No caller is known there. */
+const limitLogin = ({
+  dispatch,
+  incomingRequest,
+  version,
+  route,
+}: RoutedBuiltinRequest): CheckResult | Promise<CheckResult> => {
+  const limits = limitsOfVersion(version)
+  const isLogin = route.name === 'token' || route.name === 'login'
+  if (limits === undefined || !isLogin || incomingRequest.request.method === 'OPTIONS')
+    return undefined
+  return limitByVersion(dispatch.limits, { incomingRequest, version, limits, when: 'early' })
 }
 
 /** Handles a request for the public keys, on any host: they are the keys of all realms. */

@@ -3,10 +3,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { http } from '../../../base/node-http.ts'
-import type { GatewayErrorCode } from '../../gateway-error.ts'
 import { CLIENT_WENT_AWAY, type Settlement } from '../settlement.ts'
 import type { BuiltinRequest } from './builtin-request.ts'
-import { renderGatewayError, toGatewayError } from '../errors.ts'
+import { countedRefusal, renderGatewayError, toGatewayError } from '../errors.ts'
 import { report } from '../report.ts'
 import { soundNames } from '../response/cors.ts'
 import { headerOf, type HeaderList } from '../response/headers.ts'
@@ -46,9 +45,8 @@ export const refuse = (builtinRequest: BuiltinRequest, error: unknown): void => 
     return
   }
   const headers = endpointHeaders(incomingRequest.request.headers)
-  write(builtinRequest, renderGatewayError(known, { incomingRequest }, headers), {
-    refusal: known.code,
-  })
+  const counted = countedRefusal(known)
+  write(builtinRequest, renderGatewayError(known, { incomingRequest }, headers), counted)
 }
 
 /** Responds to OPTIONS with the methods of the path. */
@@ -86,7 +84,7 @@ const requestedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
 const write = (
   builtinRequest: BuiltinRequest,
   rendered: RenderedResponse,
-  { refusal, failure }: Failed,
+  { failure, ...refusal }: Failed,
 ): void => {
   const { incomingRequest, version } = builtinRequest
   const { response, request } = incomingRequest
@@ -96,19 +94,19 @@ const write = (
   }
   const { status, headers } = rendered
   for (const [name, value] of headers) http.validateHeaderValue(name, value)
-  const envelope = { requestId: incomingRequest.id, deprecation: version.deprecation }
+  const { id: requestId, rateLimit } = incomingRequest
+  const envelope = { requestId, rateLimit, deprecation: version.deprecation }
   const bytes = writeResponse(response, rendered, envelope, request.method === 'HEAD')
   settle(builtinRequest, {
     status,
     bytes,
-    ...(refusal !== undefined && { refusal }),
+    ...refusal,
     ...(failure !== undefined && { failure }),
   })
 }
 
 /** What went wrong: neither, if nothing did. */
-interface Failed {
-  readonly refusal?: GatewayErrorCode
+interface Failed extends Pick<Settlement, 'refusal' | 'step' | 'why'> {
   readonly failure?: string | undefined
 }
 

@@ -42,7 +42,13 @@ export const needsOf = (reads: readonly ContextRead[]): RequestNeeds => {
   }
 }
 
-export interface RequestFacts<T> {
+export interface RequestFacts<T> extends UnmatchedFacts {
+  readonly match: Match<T>
+  readonly candidate: Candidate<T>
+}
+
+/** Of a request, whatever route it takes. */
+export interface UnmatchedFacts {
   readonly request: IncomingMessage
   readonly head: Pick<RequestHead, 'authority' | 'target'>
   /** Lower case. */
@@ -51,8 +57,6 @@ export interface RequestFacts<T> {
   readonly id: string
   readonly language: string
   readonly client: Client | undefined
-  readonly match: Match<T>
-  readonly candidate: Candidate<T>
   /** Query parameters and bindings with the types that schemas declare. */
   readonly checked?: CheckedHead | undefined
 }
@@ -62,6 +66,16 @@ export const fillRequestView = <T>(
   view: RequestView,
   needs: RequestNeeds,
   facts: RequestFacts<T>,
+): void => {
+  fillUnmatched(view, needs, facts)
+  if (needs.bindings) view.bindings = facts.checked?.bindings ?? bindingMap(facts)
+}
+
+/** All but what its route binds. */
+export const fillUnmatched = (
+  view: RequestView,
+  needs: RequestNeeds,
+  facts: UnmatchedFacts,
 ): void => {
   view.id = facts.id
   view.method = facts.method
@@ -77,7 +91,6 @@ export const fillRequestView = <T>(
   if (needs.headers) view.headers = requestHeaderMap(facts.request.rawHeaders)
   const { checked } = facts
   if (needs.queryParams) view.query_params = checked?.queryParams ?? queryParams(target.query)
-  if (needs.bindings) view.bindings = checked?.bindings ?? bindingMap(facts)
 }
 
 const NOTHING: ValueMap = Object.freeze({})
@@ -85,14 +98,14 @@ const NOTHING: ValueMap = Object.freeze({})
 /** Percent-escapes that are not UTF-8 become U+FFFD, as in browsers: a query never fails a request. */
 const queryParams = (query: string): ValueMap => (query === '' ? NOTHING : decodeForm(query))
 
-const readPeername = <T>({ client, request }: RequestFacts<T>): string =>
+const readPeername = ({ client, request }: UnmatchedFacts): string =>
   clientPeername(request, client)
 
 /** Empty where it is not known: a proxy's own address is that of all its clients. */
-const readAddress = <T>({ client, request }: RequestFacts<T>): string =>
+const readAddress = ({ client, request }: UnmatchedFacts): string =>
   isAddressRead(request, client) ? canonicalAddress(clientAddress(request, client)) : ''
 
-const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): void => {
+const fillHost = (view: RequestView, { head, request }: UnmatchedFacts): void => {
   const { host, port } = head.authority
   view.host = host
   view.port = port === '' ? String(request.socket.localPort ?? '') : port

@@ -26,6 +26,8 @@ export interface RequestFields {
   readonly language?: string | undefined
   /** What parts of the document say of every response, in place of what others write; left out: it has no such part. */
   readonly own?: OwnHeaders | undefined
+  /** What is left of rate limits, beside what an upstream says of its own: both are lists. Left out: nothing is said. */
+  readonly rateLimit?: HeaderList | undefined
 }
 
 export interface OwnHeaders {
@@ -97,12 +99,13 @@ export const composeHead = (parts: HeadParts, envelope: Envelope): string[] => [
 /** The part that may differ between the requests of an operation. */
 export const requestHead = (
   { headers, body }: Omit<HeadParts, 'contentType'>,
-  { requestId, language, own }: RequestFields,
+  { requestId, language, own, rateLimit }: RequestFields,
 ): string[] => {
   const head = ['x-request-id', requestId]
   if (body === 'ours' && language !== undefined && !hasHeader(headers, 'content-language'))
     head.push('content-language', language)
   if (own !== undefined) for (const [name, value] of own.lines) head.push(name, value)
+  if (rateLimit !== undefined) for (const [name, value] of rateLimit) head.push(name, value)
   return head
 }
 

@@ -12,6 +12,7 @@ import type { Guard, OperationShape } from '../operation-shape.ts'
 import { placeOfClient } from '../client-place.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { preflightOf } from '../preflight.ts'
+import type { LimitTime, PreparedLimits } from '../rate-limits/prepare-limits.ts'
 import type { RequestHead } from '../request/head.ts'
 import type { HeaderList } from '../response/headers.ts'
 import type { RenderedResponse } from '../response/plan.ts'
@@ -19,8 +20,12 @@ import type { RenderedResponse } from '../response/plan.ts'
 /** Door → what of the document a request there is checked against. A new door does not compile without its entry in each row. */
 export interface Doors {
   readonly http: OperationShape
-  readonly webSocket: Pick<ServedWebSocket, 'security'>
+  readonly webSocket: LimitedWebSocket
   readonly path: UnservedRequest
+}
+
+export interface LimitedWebSocket extends Pick<ServedWebSocket, 'security'> {
+  readonly rateLimits: PreparedLimits | undefined
 }
 
 /** A request whose path a document has, but no operation for it. */
@@ -101,6 +106,13 @@ export abstract class SeenRequest {
 
   /** Checks query parameters, bindings and headers, and keeps the values that they stand for. @returns what is wrong */
   abstract checkHead(schemas: CompiledSchemas): readonly InvalidPart[]
+
+  /** Counts it in the limits that need no caller, or in the others, unless its network alone refuses it. */
+  abstract limit(
+    limits: PreparedLimits,
+    when: LimitTime,
+    security: CompiledSecurity,
+  ): CheckResult | Promise<CheckResult>
 
   /** Finds out who the caller is. */
   abstract authenticate(guard: Guard): CheckResult | Promise<CheckResult>

@@ -17,6 +17,7 @@ import type { DecisionStep } from '../../decisions/decision.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { notAcceptable } from '../errors.ts'
 import type { OperationShape } from '../operation-shape.ts'
+import type { LimitTime, PreparedLimits } from '../rate-limits/prepare-limits.ts'
 import { checkDeclaredLength } from '../request/body.ts'
 import { readableCodings, unreadableCoding } from '../request/content-coding.ts'
 import { hasBody } from '../request/head.ts'
@@ -139,6 +140,33 @@ const HANDSHAKE: RequestStep = {
     path: 'none',
   },
 }
+
+/** Requests that only ask what is allowed here are never counted. */
+const limits = (when: LimitTime): RequestStep => ({
+  name: 'limit',
+  isMetByFixed: false,
+  doors: {
+    http: {
+      isFor: ({ method, rateLimits }) => method !== 'options' && hasAny(rateLimits, when),
+      check: (request, { rateLimits, guard = ANONYMOUS }) =>
+        rateLimits && request.limit(rateLimits, when, guard),
+    },
+    webSocket: {
+      isFor: ({ rateLimits }) => hasAny(rateLimits, when),
+      check: (request, { rateLimits, security }) =>
+        rateLimits && request.limit(rateLimits, when, security),
+    },
+    path: 'none',
+  },
+})
+
+const hasAny = (rateLimits: PreparedLimits | undefined, when: LimitTime): boolean =>
+  rateLimits !== undefined && rateLimits[when].length > 0
+
+/** They protect logins and keys from being guessed. */
+const LIMITS_OF_ANYBODY = limits('early')
+
+const LIMITS_OF_CALLERS = limits('late')
 
 const AUTHENTICATE: RequestStep = {
   name: ({ code, pointer }) => {
@@ -302,8 +330,10 @@ const STEPS: readonly RequestStep[] = [
   OPTIONS,
   METHOD,
   ORIGIN,
+  LIMITS_OF_ANYBODY,
   AUTHENTICATE,
   CROSS_SITE,
+  LIMITS_OF_CALLERS,
   NEGOTIATE,
   BODY_TYPE,
   BODY_CODING,

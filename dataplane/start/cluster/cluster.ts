@@ -268,7 +268,7 @@ class Primary {
     else if (message.kind === 'providers') this.#writeProviders(peer, message.failing)
     else if (message.kind === 'credentials') this.#writeCredentials(peer, message.failing)
     else if ('ask' in message)
-      void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
+      void answerWorker(peer, message, this.peers.values(), this.#options.security)
     else peer.receive(message)
   }
 

@@ -4,8 +4,12 @@
 import type { BridgePeers, DurableName } from './process-status.ts'
 import type { ToPrimary, ToWorker } from './message.ts'
 import type { ClusterPeer } from './peer.ts'
-import { answerCall, type SharedCall, type SharedReply } from '../../shared/relayed-state.ts'
-import type { SharedState } from '../../shared/shared-state.ts'
+import {
+  answerCall,
+  type PrimaryState,
+  type SharedCall,
+  type SharedReply,
+} from '../../shared/relayed-state.ts'
 
 type Reply = Extract<ToWorker, { readonly ask: number }>
 type Question = Extract<ToPrimary, { readonly ask: number }>
@@ -78,14 +82,14 @@ export const answerWorker = async (
   from: ClusterPeer,
   question: Question,
   peers: Iterable<ClusterPeer>,
-  shared: SharedState,
+  state: PrimaryState,
 ): Promise<void> => {
   const { ask } = question
   const others = [...peers].filter((peer) => peer !== from)
   const reply: Reply =
     question.kind === 'release'
       ? { kind: 'released', ask, found: await release(others, question.name) }
-      : { kind: 'shared', ask, reply: await share(others, question.call, shared) }
+      : { kind: 'shared', ask, reply: await share(others, question.call, state) }
   if (!from.isGone) from.worker.send(reply)
 }
 
@@ -98,9 +102,9 @@ const release = async (others: readonly ClusterPeer[], name: DurableName): Promi
 const share = async (
   others: readonly ClusterPeer[],
   call: SharedCall,
-  shared: SharedState,
+  state: PrimaryState,
 ): Promise<SharedReply> => {
-  const reply = await answerCall(shared, call)
+  const reply = await answerCall(state, call)
   if (call.kind !== 'revoke') return reply
   const entry = [call.key, call.untilUnixSeconds] as const
   await Promise.all(others.map((peer) => peer.sendRevoked([entry], REVOKE_TIMEOUT_MS)))

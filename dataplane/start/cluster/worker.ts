@@ -11,6 +11,8 @@ import { openListeners, type Listeners } from '../../listen/listeners.ts'
 import { exportMetrics, type ServingParts } from '../plane.ts'
 import type { SecretRings } from '../security-state.ts'
 import { RelayedState } from '../../shared/relayed-state.ts'
+import type { RateLimiter } from '../../shared/rate-buckets.ts'
+import { TokenLeases } from '../../shared/token-leases.ts'
 import { StartError } from '../../start-error.ts'
 import { askPrimary, type PrimaryLine } from './questions.ts'
 import { messageOf } from '../../../base/thrown.ts'
@@ -39,6 +41,7 @@ export interface WorkerOptions {
 export interface WorkerHome {
   readonly peers: BridgePeers
   readonly shared: RelayedState
+  readonly limiter: RateLimiter
   readonly rings: SecretRings
   readonly services: ServiceDirectory
 }
@@ -63,11 +66,15 @@ type MessageOf<K extends ToWorker['kind']> = Extract<ToWorker, { readonly kind: 
 
 type AtOnce = Exclude<ToWorker['kind'], 'start' | 'apply' | 'listen' | 'announce'>
 
+/** How often tokens of rate limits that are not used are given back. */
+const SWEEP_EVERY_MS = 250
+
 class Worker {
   isClosing = false
   readonly #options: WorkerOptions
   readonly #primary: PrimaryLine
   readonly #shared: RelayedState
+  readonly #limiter: TokenLeases
   readonly #services = new ServiceDirectory()
   #running: { parts: ServingParts; log: Log; settings: GatewaySettings } | undefined
   #listeners: Listeners | undefined
@@ -77,6 +84,10 @@ class Worker {
     this.#options = options
     this.#primary = askPrimary((message) => options.channel.send?.(message))
     this.#shared = new RelayedState((call) => this.#primary.share(call), Date.now)
+    this.#limiter = new TokenLeases(this.#shared, () => performance.now())
+    setInterval(() => {
+      this.#limiter.sweep()
+    }, SWEEP_EVERY_MS).unref()
   }
 
   receive(message: ToWorker): void {
@@ -146,7 +157,13 @@ class Worker {
     if (message.kind === 'start') {
       const { settings, rings } = message
       const services = this.#services
-      const home = { peers: this.#primary, shared: this.#shared, rings, services }
+      const home = {
+        peers: this.#primary,
+        shared: this.#shared,
+        limiter: this.#limiter,
+        rings,
+        services,
+      }
       this.#running = { ...(await this.#options.create(settings, home)), settings }
       return undefined
     }

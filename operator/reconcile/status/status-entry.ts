@@ -1,6 +1,7 @@
 // Makes the entry of one resource in the status registry from its result and the reports of data planes, or gives the
 // previous entry where a reader would see no difference. Pure: the time is passed in.
 
+import { COUNTED_PER_GATEWAY } from '../../../language/compile/rate-limits.ts'
 import { CONNECTION_ADDRESS } from '../../../language/compile/security.ts'
 import { GATEWAY_WARNINGS } from '../../../language/wire/report-bounds.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
@@ -320,6 +321,7 @@ const GATEWAY_MESSAGES: Readonly<Record<(typeof GATEWAY_WARNINGS)[number], strin
   Shadowed:
     'another document has this route at a data plane, so this one does not serve it there for now',
   ConnectionAddress: CONNECTION_ADDRESS,
+  CountedPerGateway: COUNTED_PER_GATEWAY,
 }
 
 const inDocument = <Located extends { readonly path: string }>(located: Located): Located => ({

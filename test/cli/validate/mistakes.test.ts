@@ -104,7 +104,7 @@ describe('a name that is misspelt, or is another one here', () => {
       'response:',
       'rate_limit:\n            a: 1\n          response:',
       [
-        "18:11 warning UnknownProperty There is no property 'rate_limit' here: it has no effect; there are no rate limits: put them before or behind the gateway",
+        "18:11 error invalid_value There is no property 'rate_limit' here; did you mean 'rate_limits'? It restricts, so a misspelling is an error; it belongs to a path, an operation or defaults",
       ],
     ],
     [

@@ -29,6 +29,7 @@ import type { Authenticate } from '../../../dataplane/security/schemes/authentic
 import type { StallTimes } from '../../../dataplane/listen/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
+import { RateBuckets, type RateLimiter } from '../../../dataplane/shared/rate-buckets.ts'
 import { createDeadlines } from '../../../dataplane/deadlines.ts'
 import { createPoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
@@ -56,6 +57,8 @@ export interface ServedOptions {
   readonly turns?: Turns
   readonly stalls?: StallTimes
   readonly trustedProxies?: readonly string[]
+  /** If left out, buckets that are never refilled. */
+  readonly limiter?: RateLimiter
   readonly hasRealm?: boolean
   /** Records of realms, for `/ws`; others have no router. */
   readonly realms?: Map<string, RealmRecord>
@@ -93,6 +96,7 @@ export interface ServedGateway extends AsyncDisposable {
   readonly refused: string[]
   /** `basic identity` for each request that had to show who sends it. */
   readonly authentications: string[]
+  readonly sharedBuckets: string[]
   readonly unexpected: unknown[]
   readonly failures: FailedRequest[]
   readonly log: AccessEntry[]
@@ -110,6 +114,8 @@ const LIMITS = {
 
 const NO_REALM = { put: () => undefined, delete: () => undefined }
 
+const limiterOf = ({ limiter }: ServedOptions): RateLimiter => limiter ?? new RateBuckets(() => 0)
+
 export const serveGateway = async (options: ServedOptions = {}): Promise<ServedGateway> => {
   const counts = {
     statuses: [] as number[],
@@ -117,6 +123,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     rows: [] as string[],
     refused: [] as string[],
     authentications: [] as string[],
+    sharedBuckets: [] as string[],
   }
   const unexpected: unknown[] = []
   const log: AccessEntry[] = []
@@ -184,6 +191,10 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     turns: options.turns ?? createTurns({ now: () => 0, pause: (_, next) => setImmediate(next) }),
     ...(options.authenticate && { authenticate: options.authenticate }),
     ...(options.endpoints && { endpoints: options.endpoints }),
+    limits: {
+      limiter: limiterOf(options),
+      onSharedBucket: (cause) => counts.sharedBuckets.push(cause),
+    },
     onAuthentication: (scheme, outcome) => counts.authentications.push(`${scheme} ${outcome}`),
   }
   const limits = options.stalls === undefined ? LIMITS : { ...LIMITS, stalls: options.stalls }

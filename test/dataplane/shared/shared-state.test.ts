@@ -9,6 +9,7 @@ import {
   type SharedCall,
   type SharedReply,
 } from '../../../dataplane/shared/relayed-state.ts'
+import { RateBuckets } from '../../../dataplane/shared/rate-buckets.ts'
 import { SharedStateError, type SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -49,7 +50,7 @@ const throughPrimary = (): Promise<Pair> => {
   const ask = (call: SharedCall): Promise<SharedReply> => {
     if (call.kind === 'revoke')
       for (const worker of workers) worker.addRevoked([[call.key, call.untilUnixSeconds]])
-    return answerCall(primary, call)
+    return answerCall({ shared: primary, limiter: new RateBuckets(now) }, call)
   }
   const worker = () => new RelayedState(ask, now)
   const [here, there] = [worker(), worker()]

@@ -27,8 +27,8 @@ describe('the hint about a name', () => {
   it.each([
     ['respones', ['request', 'response'], "; did you mean 'response'?"],
     ['cors_policy', ['get'], "; pages of other origins are allowed by 'cors'"],
-    ['rate_limit', [], '; there are no rate limits'],
-    ['rateLimit', [], '; there are no rate limits'],
+    ['rate_limit', [], "; how many requests may come is said by 'rate_limits'"],
+    ['rateLimit', [], "; how many requests may come is said by 'rate_limits'"],
     ['upstream', [], "; where requests go is said by an action: type: forward, and its 'host'"],
     ['Authorization', ['get'], "; who may call is said by 'security'"],
     ['produces', [], "; media types are said by 'accepts'"],

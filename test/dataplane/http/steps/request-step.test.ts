@@ -30,6 +30,10 @@ class PlainRequest extends SeenRequest {
     return undefined
   }
 
+  limit(): undefined {
+    return undefined
+  }
+
   authenticate(): undefined {
     return undefined
   }

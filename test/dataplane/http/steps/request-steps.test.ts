@@ -60,6 +60,7 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   checkOrigin: () => undefined,
   checkHandshake: () => undefined,
   checkHead: () => [],
+  limit: () => undefined,
   authenticate: caller ?? (() => new Error('refused')),
   ...more,
 })
@@ -229,7 +230,7 @@ describe('the steps of a WebSocket connection', () => {
     ['ask who calls', BASIC, 'refused: refused'],
     ['let anybody pass where the version does', [{ type: 'anonymous' }] as const, 'proceeds'],
   ])('%s', async (_, security, end) => {
-    const subject = { security }
+    const subject = { security, rateLimits: undefined }
     expect(await taken(stepsOfWebSocket(subject), requestWith(), subject)).toBe(end)
   })
 })
