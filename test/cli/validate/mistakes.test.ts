@@ -86,9 +86,7 @@ describe('a name that is misspelt, or is another one here', () => {
       'schema',
       'response:',
       'schema: {type: object}\n          response:',
-      [
-        "18:19 warning UnknownProperty There is no property 'schema' here: it has no effect; bodies are not validated here: leave that to the service behind",
-      ],
+      ['18:26 error invalid_value there are schemas of body, query_params, bindings, headers'],
     ],
     [
       'cors',
