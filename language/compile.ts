@@ -138,9 +138,9 @@ const describerOf = (
   }
   return (api) => (version, pointer) => {
     if (withheld.length > 0) shown ??= compileShown()
-    const [obstacle] = shown?.problems ?? []
-    if (obstacle !== undefined) {
-      const message = `a description must not show values of Secrets, and without them the document cannot be compiled: ${obstacle.path}: ${obstacle.message}`
+    const [problem] = shown?.problems ?? []
+    if (problem !== undefined) {
+      const message = `a description must not show values of Secrets, and without them the document cannot be compiled: ${problem.path}: ${problem.message}`
       diagnostics.problem('invalid_value', pointer, boundMessage(message))
       return undefined
     }

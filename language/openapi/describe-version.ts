@@ -11,12 +11,13 @@ import type {
 } from '../compile/compiled.ts'
 import { type Method, METHODS } from '../document.ts'
 import { mapAt, textAt } from '../expression/members.ts'
-import { isMap, type ValueMap } from '../expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { namedVersions } from '../versions.ts'
 import { describeOperation } from './openapi-operation.ts'
 import { ERROR_RESPONSES, ERROR_SCHEMAS } from './openapi-errors.ts'
 import { type OpenApiPath, openApiPaths, withNames } from './openapi-path.ts'
+import { describeSchemas } from './openapi-schemas.ts'
 import { describeSecurity } from './openapi-security.ts'
 import { operationIds } from './operation-id.ts'
 
@@ -42,9 +43,13 @@ export const describeVersion = (
   )
   const ids = operationIds(operations.map(({ method, at }) => ({ method, path: at.path })))
   const paths: Record<string, Record<string, ValueMap>> = {}
+  const components: Record<string, Value> = {}
   let characters = 0
   for (const [index, { method, operation, at, path }] of operations.entries()) {
     const words = mapAt(mapAt(raw, 'paths'), pointerKeys(path.pointer).at(-1) ?? '')
+    const operationId = ids[index] ?? ''
+    const schemas = describeSchemas(operation.schema, operationId)
+    Object.assign(components, schemas.components)
     const described = describeOperation({
       method,
       operation,
@@ -52,11 +57,12 @@ export const describeVersion = (
       words: { path: words, operation: mapAt(words, method) },
       isWorded: path.refusal?.body !== undefined,
       isDeprecated: version.deprecation !== undefined,
-      operationId: ids[index] ?? '',
+      operationId,
+      schemas,
       // OPTIONS never asks for credentials.
       security: method === 'options' ? [] : security.requirementsOf(operation.security),
     })
-    characters += at.path.length + JSON.stringify(described).length
+    characters += at.path.length + JSON.stringify([described, schemas.components]).length
     if (characters > most) return undefined
     const item = (paths[at.path] ??= {})
     item[method] = described
@@ -67,7 +73,7 @@ export const describeVersion = (
     servers: serversOf(api.hosts, version),
     paths: sortedByKey(paths),
     components: {
-      schemas: ERROR_SCHEMAS,
+      schemas: { ...components, ...ERROR_SCHEMAS },
       responses: ERROR_RESPONSES,
       ...(Object.keys(security.schemes).length > 0 && { securitySchemes: security.schemes }),
     },

@@ -90,7 +90,7 @@ export const describeRefusals = (
   const asksFor = method !== 'options'
   const hasBody = isWithBody(method)
   const may: Readonly<Record<RefusalStatus, boolean>> = {
-    400: readsBody(operation),
+    400: readsBody(operation) || operation.schema !== undefined,
     401: asksFor && schemes.length > 0,
     403: asksFor && isRestricted,
     406: actionResponse(operation).checksAccept,

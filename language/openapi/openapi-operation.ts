@@ -14,6 +14,7 @@ import { isMap, type ValueMap } from '../expression/value.ts'
 import { isWithBody } from '../routes/negotiate.ts'
 import type { OpenApiPath } from './openapi-path.ts'
 import { inJson, requestExamples, withExamples } from './openapi-examples.ts'
+import type { DescribedSchemas } from './openapi-schemas.ts'
 import { describeResponses } from './openapi-responses.ts'
 
 /** What a document says of an operation to people, as written. */
@@ -31,19 +32,20 @@ interface Given {
   readonly isWorded: boolean
   readonly isDeprecated: boolean
   readonly operationId: string
+  readonly schemas: DescribedSchemas
   readonly security: readonly ValueMap[]
 }
 
 /** An Operation Object. */
 export const describeOperation = (given: Given): ValueMap => {
   const { method, operation, path, isWorded, isDeprecated, operationId, security } = given
-  const parameters = parametersOf(operation, path)
+  const parameters = parametersOf(operation, path, given.schemas)
   return {
     operationId,
     ...wordsOf(given.words),
     ...(isDeprecated && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
-    ...requestBodyOf(method, operation, given.words),
+    ...requestBodyOf(method, operation, given),
     responses: withExamples(describeResponses(method, operation, isWorded), given.words),
     security,
   }
@@ -60,10 +62,15 @@ const wordsOf = ({ path, operation }: Words): ValueMap => {
   return Object.fromEntries(Object.entries(said).filter(([, text]) => text !== ''))
 }
 
-/** Schemas of parameters stand here once documents have them. */
-const ANY_TEXT = { schema: { type: 'string' } }
+/** Of parameters without one. */
+const ANY_TEXT = { type: 'string' }
 
-const parametersOf = (operation: CompiledOperation, path: OpenApiPath): readonly ValueMap[] => {
+const parametersOf = (
+  operation: CompiledOperation,
+  path: OpenApiPath,
+  schemas: DescribedSchemas,
+): readonly ValueMap[] => {
+  const bindings = schemas.parametersOf('bindings')
   const last = path.parameters.length - 1
   const inPath = path.parameters.map((name, index) => ({
     name,
@@ -71,15 +78,28 @@ const parametersOf = (operation: CompiledOperation, path: OpenApiPath): readonly
     required: true,
     ...(path.tail === 'filled' &&
       index === last && { description: 'The rest of the path: it may hold slashes.' }),
-    ...ANY_TEXT,
+    schema: bindings.get(name)?.schema ?? ANY_TEXT,
   }))
   const { query, headers } = namesRead(operation)
   return [
     ...inPath,
-    ...query.map((name) => ({ name, in: 'query', ...ANY_TEXT })),
-    ...headers.map((name) => ({ name, in: 'header', ...ANY_TEXT })),
+    ...declared(query, schemas.parametersOf('query_params'), 'query'),
+    ...declared(headers, schemas.parametersOf('headers'), 'header').filter(
+      ({ name }) => typeof name === 'string' && isSent(name, operation),
+    ),
   ]
 }
+
+/** Parameters that are read or declared. */
+const declared = (
+  read: readonly string[],
+  schemas: ReturnType<DescribedSchemas['parametersOf']>,
+  place: 'query' | 'header',
+): readonly ValueMap[] =>
+  [...new Set([...read, ...schemas.keys()])].sort().map((name) => {
+    const { schema, isRequired } = schemas.get(name) ?? { schema: ANY_TEXT, isRequired: false }
+    return { name, in: place, ...(isRequired && { required: true }), schema }
+  })
 
 interface NamesRead {
   readonly query: readonly string[]
@@ -105,12 +125,14 @@ const namesRead = (operation: CompiledOperation): NamesRead => {
     collect(template)
     return template
   })
-  const credentials = authSchemesOf(operation.security).map(
-    (scheme) => credentialPlaceOf(scheme).header,
-  )
-  const sent = [...headers].filter((name) => !OF_CLIENTS.has(name) && !credentials.includes(name))
-  return { query: [...query].sort(), headers: sent.sort() }
+  return { query: [...query], headers: [...headers] }
 }
+
+/** Whether a header is one that a client would not send by itself or as a credential. */
+const isSent = (name: string, { security }: CompiledOperation): boolean =>
+  !OF_CLIENTS.has(name) &&
+  isHeaderName(name) &&
+  authSchemesOf(security).every((scheme) => credentialPlaceOf(scheme).header !== name)
 
 /** Clients send these by themselves, or OpenAPI says them elsewhere. */
 const OF_CLIENTS: ReadonlySet<string> = new Set([
@@ -127,11 +149,17 @@ const OF_CLIENTS: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** Its schema stands here once documents have one. */
-const requestBodyOf = (method: Method, operation: CompiledOperation, words: Words): ValueMap => {
-  const reads = readsBody(operation)
+const requestBodyOf = (
+  method: Method,
+  operation: CompiledOperation,
+  { words, schemas: { body } }: Given,
+): ValueMap => {
+  const reads = readsBody(operation) || body !== undefined
   const isTaken = reads || (isWithBody(method) && actionResponse(operation).takesBody)
   if (!isTaken) return {}
-  const content = Object.fromEntries(operation.accepts.map((type) => [type, {}]))
-  return { requestBody: { content: inJson(content, requestExamples(words)) } }
+  const content = Object.fromEntries(
+    operation.accepts.map((type) => [type, body === undefined ? {} : { schema: body }]),
+  )
+  const shown = inJson(content, requestExamples(words))
+  return { requestBody: { ...(body !== undefined && { required: true }), content: shown } }
 }

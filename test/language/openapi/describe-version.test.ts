@@ -268,6 +268,65 @@ describe('responses', () => {
   })
 })
 
+describe('schemas', () => {
+  const describeWith = (schema: ValueMap): ValueMap =>
+    describePaths({
+      '/a/:id': {
+        schema,
+        security: { type: 'api_key', header_name: 'x-key' },
+        post: { action: { type: 'static', body: '{{request.query_params.a}}' } },
+      },
+    })
+
+  it('are those of body, path, query and headers', () => {
+    const described = describeWith({
+      body: { type: 'object', required: ['sku'] },
+      bindings: { properties: { id: { type: 'integer' } } },
+      query_params: { properties: { b: { type: 'boolean' } }, required: ['b'] },
+      headers: { properties: { 'x-trace': { minLength: 3 }, 'x-key': true, accept: true } },
+    })
+    const post = at(described, 'paths', '/a/{id}', 'post') ?? {}
+    expect(at(post, 'parameters')).toEqual([
+      { name: 'id', in: 'path', required: true, schema: { type: 'integer' } },
+      { name: 'a', in: 'query', schema: { type: 'string' } },
+      { name: 'b', in: 'query', required: true, schema: { type: 'boolean' } },
+      { name: 'x-trace', in: 'header', schema: { minLength: 3 } },
+    ])
+    const media = { schema: { type: 'object', required: ['sku'] } }
+    expect(at(post, 'requestBody')).toEqual({
+      required: true,
+      content: { 'application/json': media, 'application/msgpack': media },
+    })
+    expect(at(post, 'responses', '400', '$ref')).toBe('#/components/responses/BadRequest')
+  })
+
+  it('are components where they refer to themselves, and data stays as it is', () => {
+    const body = {
+      $ref: '#/$defs/node',
+      $defs: {
+        node: {
+          type: 'object',
+          properties: { const: { $ref: '#' }, b: { const: { $ref: '#' } } },
+        },
+      },
+    }
+    const described = describeWith({ body })
+    const base = '#/components/schemas/post_a_by_id_body'
+    expect(
+      at(described, 'paths', '/a/{id}', 'post', 'requestBody', 'content', 'application/json'),
+    ).toEqual({ schema: { $ref: base } })
+    expect(at(described, 'components', 'schemas', 'post_a_by_id_body')).toEqual({
+      allOf: [{ $ref: `${base}/$defs/node` }],
+      $defs: {
+        node: {
+          type: 'object',
+          properties: { const: { $ref: base }, b: { const: { $ref: '#' } } },
+        },
+      },
+    })
+  })
+})
+
 describe('examples', () => {
   const EXAMPLES = {
     good: {

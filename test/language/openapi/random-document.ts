@@ -56,6 +56,19 @@ const RESPONSES: readonly (ValueMap | undefined)[] = [
   { on_error: { status_code: '{{action.error.status_code}}', body: 'no' } },
 ]
 const EXAMPLE = { request: { body: { a: 1 } }, expect: { status_code: 200, body: ['a'] } }
+const SCHEMA = {
+  body: {
+    $ref: '#/$defs/a',
+    $defs: { a: { type: 'object', properties: { const: { $ref: '#' }, b: { enum: ['$ref'] } } } },
+  },
+  query_params: {
+    type: 'object',
+    required: ['q'],
+    properties: { q: { type: 'integer' }, any: true, r: { $ref: '#/$defs/r' } },
+    $defs: { r: { type: 'array', items: { type: 'string' } } },
+  },
+  headers: { type: 'object', properties: { 'x-a': { type: 'string' }, 'x-key': true } },
+}
 const INFO = [
   undefined,
   'An operation.',
@@ -86,6 +99,7 @@ export const randomDocument = (random: () => number): ValueMap => {
       ...(response && { response }),
       ...(info !== undefined && { info }),
       ...(chance(0.3) && { examples: { one: EXAMPLE } }),
+      ...(chance(0.3) && { schema: SCHEMA }),
     }
   }
   const paths: Record<string, ValueMap> = {}
