@@ -11,7 +11,7 @@ const BACKSLASH = 0x5c
 export const firstOutside = (chunk: Uint8Array, next: NextChunk): number =>
   next === 'outside' ? 0 : endOfString(chunk, next === 'escaped' ? 1 : 0)
 
-/** By the number of bytes by which `endOfString` is behind the chunk. */
+/** The state follows from the number of bytes by which `endOfString` is behind the chunk. */
 export const nextChunk = (behind: number): NextChunk =>
   behind === 0 ? 'outside' : behind === 1 ? 'string' : 'escaped'
 

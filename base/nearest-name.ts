@@ -2,7 +2,7 @@
 
 /** Longer names are not compared: the time it takes grows with the product of both lengths. */
 const MAX_LENGTH = 64
-/** Of more candidates only the first are looked at. */
+/** Only so many candidates, the first ones, are looked at. */
 const MAX_CANDIDATES = 2000
 /** Names so short have too many neighbours two letters away. */
 const SHORT = 4
@@ -58,7 +58,7 @@ export const findMisspelt = (names: Iterable<string>): ((name: string) => string
   }
 }
 
-/** By a letter that is put in, left out, replaced, or swapped with its neighbour. Or the same. */
+/** Whether a letter was put in, left out, replaced, or swapped with its neighbour. Or the same. */
 const isOneLetterApart = (left: string, right: string): boolean => {
   const shorter = Math.min(left.length, right.length)
   const longer = Math.max(left.length, right.length)

@@ -4,7 +4,7 @@ import { MANAGEMENT_SETTINGS } from '../operator/management-settings.ts'
 import { DEFAULT_CLASS } from '../operator/resource/resource-schema.ts'
 import type { ReasonedSettings } from '../telemetry/settings-table.ts'
 
-/** Of every command whose result has more than one form. */
+/** The setting of every command whose result has more than one form. */
 export const OUTPUT_SETTING = {
   output: {
     type: 'enum',

@@ -6,7 +6,7 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
 export interface CompletionWords {
-  /** Of the command. */
+  /** The name of the command. */
   readonly name: string
   readonly summary: string
   readonly flags: readonly {

@@ -19,7 +19,7 @@ const run = async (): Promise<void> => {
   })
 }
 
-/** Of the checkout, as npm names it to the scripts in it. */
+/** The package of the checkout, as npm names it to the scripts in it. */
 const PACKAGE = join(import.meta.dirname, '../package.json')
 
 // `npm run svc` changes to the checkout first: paths are meant as they stand where npm was called.

@@ -15,7 +15,7 @@ export interface ResourceStanding {
   /** Empty: a gateway does not know it. */
   readonly namespace: string
   readonly name: string
-  /** Of the document, or uri of the realm. */
+  /** The id of the document, or the uri of the realm. */
   readonly id: string
   readonly host: string
   readonly realm: string
@@ -104,7 +104,7 @@ const unplaced = ({
   readonly message: string
 }): Diagnostic => ({ path, message, at: '' })
 
-/** Of `GET /status`; undefined: it is that of a replica that does not lead, or of something else. */
+/** Reads the page of `GET /status`; undefined: it is that of a replica that does not lead, or of something else. */
 export const standingOfOperator = (page: ValueMap): Standing | undefined => {
   if (!Array.isArray(page['resources'])) return undefined
   return {

@@ -42,7 +42,7 @@ export type Purpose =
   /** It was compiled before, so it gets more time: a slow start of a busy machine must not end it. */
   | 'serving'
   | 'edit'
-  /** Of the webhook, which everyone on the network may reach: only few may wait. */
+  /** Work of the webhook, which everyone on the network may reach: only few may wait. */
   | 'review'
 
 /** A document that was too expensive, and for which limits. */

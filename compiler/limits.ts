@@ -10,7 +10,7 @@ export interface CompileLimits {
   readonly maxRoutes: number
   /** Heap of the thread that compiles large documents. */
   readonly memoryMb: number
-  /** Of that thread, for one document. */
+  /** The time of that thread for one document. */
   readonly timeMs: number
 }
 

@@ -43,7 +43,7 @@ export type NetworkReason =
   | 'network_forwarded' // what a trusted proxy says
   | 'network_unknown' // a trusted proxy does not say it, or there is none
 
-/** By lower-case name; of a list each value is a line of its own. */
+/** Values by lower-case name; each value of a list is a line of its own. */
 export type ErrorHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export interface GatewayErrorOptions {

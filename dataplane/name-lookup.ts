@@ -52,7 +52,7 @@ export const createNameLookup = (
   /** In the order of the calls; without those that are being looked up. */
   const waiting = new Map<string, OnResult[]>()
   const lookedUp = new Map<string, OnResult[]>()
-  /** By name. */
+  /** The names whose look-up takes long. */
   const slow = new BoundedMap<string, Slow>(MOST_SLOW)
   let slowLookedUp = 0
 

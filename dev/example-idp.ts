@@ -6,7 +6,7 @@ import { type Idp, startIdp } from './idp/idp.ts'
 /** The client of `examples/realm.yaml`. It ends with the playground: a real secret would only be kept in a Secret. */
 const CLIENT = { clientId: 'gateway', clientSecret: 'playground-only' }
 
-/** Of `examples/22-orders.yaml`, whose provider is named `playground`. */
+/** The path of `examples/22-orders.yaml`, whose provider is named `playground`. */
 const OIDC = '/my/oidc/playground'
 
 /**

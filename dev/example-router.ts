@@ -10,7 +10,7 @@ export interface ExampleRouter {
   readonly close: () => Promise<void>
 }
 
-/** Of `examples/realm.yaml`. */
+/** The realm of `examples/realm.yaml`. */
 const EXAMPLE_REALM = 'com.example'
 
 /**

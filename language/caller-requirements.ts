@@ -12,7 +12,7 @@ import { isServedFlow } from './realm/token-flows.ts'
 
 /** What one Security Object requires. Plain data: it may come from another thread. */
 export interface CallerRequirement {
-  /** Of the Security Object in the document. */
+  /** Where the Security Object stands in the document. */
   readonly pointer: string
   readonly type: SecurityScheme['type']
   readonly groups?: readonly string[]
@@ -73,7 +73,7 @@ const sizeOf = ({ pointer, groups = [], roles = [], scopes = [] }: CallerRequire
 export interface CallerGroups {
   /** undefined: the realm has no users. */
   readonly ofUsers: ReadonlySet<string> | undefined
-  /** Of users who have an API key; undefined: the realm has no API keys. */
+  /** The groups of users who have an API key; undefined: the realm has no API keys. */
   readonly ofKeyOwners: ReadonlySet<string> | undefined
 }
 
@@ -133,7 +133,7 @@ type Member = 'groups' | 'roles' | 'scopes'
 
 const MEMBERS: readonly Member[] = ['groups', 'roles', 'scopes']
 
-/** Of groups and roles a caller needs one, of scopes all. Passwords and keys have no scopes, whatever the realm says. */
+/** A caller needs one of the groups and roles, and all scopes. Passwords and keys have no scopes, whatever the realm says. */
 const missingNames = (
   { type, groups = [], roles = [], scopes = [] }: CallerRequirement,
   member: Member,

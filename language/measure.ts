@@ -4,7 +4,7 @@
 import { childPointer } from '../base/json-pointer.ts'
 import type { Problem, ProblemCode } from './problem.ts'
 
-/** Of a document, as JSON text. */
+/** The most that a document may have, as JSON text. */
 export const MAX_BYTES = 4 * 1024 * 1024
 const MAX_DEPTH = 64
 const MAX_EXPRESSION_BYTES = 64 * 1024

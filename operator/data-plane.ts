@@ -65,7 +65,7 @@ export interface DataPlaneReport {
   readonly realms: ReadonlyMap<string, LoadedRealm>
   /** Uris of the realms that it was sent: its state of others is not read. */
   readonly realmsGiven: ReadonlySet<string>
-  /** By id of the document: upstreams that do not respond there. Absent: it does not report them. */
+  /** Upstreams that do not respond there, by id of the document. Absent: it does not report them. */
   readonly upstreams?: ReadonlyMap<string, UpstreamProblem>
   readonly rejected: {
     readonly documents: ReadonlyMap<string, Rejection>

@@ -58,7 +58,7 @@ const TURN_MS = 200
 /** @example new Reconciler({ className: 'svc', compiler: new CachingCompiler({ compiler, onResult, log }) }) */
 export class CachingCompiler implements DocumentCompiler {
   readonly #options: CachingCompilerOptions
-  /** By key of the resource; of large documents only. */
+  /** Entries of large documents only, by key of the resource. */
   readonly #entries = new Map<string, Entry>()
   /** When compiling began in this turn of the event loop; undefined: it did not. */
   #startedMs: number | undefined

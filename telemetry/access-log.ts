@@ -17,7 +17,7 @@ export interface AccessEntry {
   readonly seconds: number
   /** Bytes of the body that was written; -1 when not known. */
   readonly bytes: number
-  /** Of the matched document; empty when none matched. */
+  /** The id of the matched document; empty when none matched. */
   readonly api: string
   readonly version: string
   /** The code of the error record, or the URI by which the action failed. */
@@ -26,7 +26,7 @@ export interface AccessEntry {
   readonly reason?: string | undefined
   /** The origin of the upstream that failed: `http://host:port`. */
   readonly upstream?: string | undefined
-  /** Of its trace, where there is one. */
+  /** The id of its trace, where there is one. */
   readonly trace?: string | undefined
 }
 

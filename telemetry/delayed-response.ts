@@ -7,7 +7,7 @@ const LONGEST_WAIT_SECONDS = 60
 const LOOK_MS = 50
 
 export interface DelayedResponse {
-  /** Of the request: path and query. */
+  /** Path and query of the request. */
   readonly url: string
   /** Whether the response would not be a success now. */
   readonly isPending: () => boolean | Promise<boolean>

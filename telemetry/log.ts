@@ -18,7 +18,7 @@ export interface Log {
 
 export interface LogOptions {
   readonly level: LogLevel
-  /** Of the program: `svc-gateway`. */
+  /** The name of the program: `svc-gateway`. */
   readonly name: string
   /** Where the lines go; stderr if left out, which leaves stdout to the first line and the access log. */
   readonly destination?: { write(line: string): void }

@@ -14,7 +14,7 @@ interface FamilyHead {
 
 export interface FamilyState extends FamilyHead {
   readonly merge: Merge
-  /** Of a counter: series that were not used for long may be dropped, in each process at another time. */
+  /** Series of a counter that were not used for long may be dropped, in each process at another time. */
   readonly isForgetful?: boolean
   /** Whole series as they are exposed, `name{label="value"}`, each with the value of the same index. */
   readonly series: readonly string[]
@@ -159,7 +159,7 @@ const COMBINE = {
   first: (a) => a,
 } satisfies Record<Merge, (before: number, value: number) => number>
 
-/** Of two values with one beginning, a scraper would drop the second series, or reject them all. */
+/** A scraper would drop the second series of two values with one beginning, or reject them all. */
 const shorten = (value: string): string => {
   const end = `…${hash('sha256', value).slice(0, 16)}`
   return `${value.slice(0, MAX_LABEL - end.length)}${end}`

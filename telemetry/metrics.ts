@@ -12,7 +12,7 @@ export interface MetricDefinition {
   readonly merge?: Merge
   /** 1000 if left out. */
   readonly mostSeries?: number
-  /** Of a counter that is kept elsewhere: see `FamilyState`. */
+  /** Set for a counter that is kept elsewhere: see `FamilyState`. */
   readonly isForgetful?: boolean
 }
 

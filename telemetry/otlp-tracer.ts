@@ -53,7 +53,7 @@ const MAX_WAITING = 4096
 /** Written as JSON in one go: 256 spans cost about 2 ms. */
 const BATCH = 256
 const BATCH_AFTER_MS = 2000
-/** Of one export with its retries. */
+/** The time for one export with its retries. */
 const EXPORT_MS = 5000
 const CLOSE_MS = 2000
 

@@ -13,13 +13,13 @@ export interface RequestLabels {
 }
 
 export interface RowCounts extends RequestLabels {
-  /** By class of the status, as `STATUS_CLASSES`. */
+  /** Counts by class of the status, as `STATUS_CLASSES`. */
   readonly classes: readonly number[]
 }
 
 export interface TotalsCounts {
   readonly api: string
-  /** By bucket of the histogram, each for itself; the last is beyond all bounds. */
+  /** Counts by bucket of the histogram, each for itself; the last is beyond all bounds. */
   readonly buckets: readonly number[]
   readonly seconds: number
   /** As `ERROR_STATUSES`. */

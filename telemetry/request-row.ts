@@ -17,7 +17,7 @@ export interface RowPlace {
 /** Fields, not an array: ten thousand rows are 1 MB, not 2. */
 export class CountedRow implements RequestRow {
   readonly place: RowPlace
-  /** Of its document. */
+  /** The totals of its document. */
   readonly totals: RequestTotals
   #sent: readonly number[] = NONE
   #informational = 0

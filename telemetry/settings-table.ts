@@ -12,7 +12,7 @@ export interface SettingsTable {
   /** Placeholder of the operands of a program without commands (`FILE…`); left out: it takes none. */
   readonly operands?: string
   readonly repeated?: RepeatedFlag
-  /** By flag name, without dashes in front. */
+  /** Settings by flag name, without dashes in front. */
   readonly settings: Readonly<Record<string, Setting>>
 }
 

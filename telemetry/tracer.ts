@@ -6,7 +6,7 @@ export type SpanKind = 'server' | 'client' | 'producer'
 export type SpanAttributes = Readonly<Record<string, string | number>>
 
 export interface SpanStart {
-  /** Of few different values: a method and a pattern, never the path of a request. */
+  /** One of few values: a method and a pattern, never the path of a request. */
   readonly name: string
   readonly kind: SpanKind
   readonly attributes?: SpanAttributes

@@ -1,7 +1,7 @@
 // Defines what the web page reads of a gateway or an operator (`GET /overview…`): plain data, the same of both, without
 // any document, variable or secret. What grows with documents comes page by page.
 
-/** Of a document, a gateway or a realm, the worst first. */
+/** The state of a document, a gateway or a realm, the worst first. */
 export type State = 'failed' | 'degraded' | 'pending' | 'ready'
 
 export const STATES = ['failed', 'degraded', 'pending', 'ready'] as const satisfies readonly State[]
@@ -46,7 +46,7 @@ export interface DocumentsPage {
 export interface DocumentRow {
   /** `namespace/name` of the resource; of a gateway the id of the document. */
   readonly key: string
-  /** Of the document; null: it cannot be read. */
+  /** The id of the document; null: it cannot be read. */
   readonly id: string | null
   readonly host: string | null
   readonly realm: string | null
@@ -55,16 +55,16 @@ export interface DocumentRow {
   readonly message: string
   readonly errors: number
   readonly warnings: number
-  /** Of the first error, else of the document: `orders.yaml:12:5`; null: it is in no file. */
+  /** The place of the first error, else of the document: `orders.yaml:12:5`; null: it is in no file. */
   readonly place: string | null
   /** JSON pointer of the first error. */
   readonly pointer: string | null
   /** `2/3`: gateways that have it, of those that should; null: it is not known. */
   readonly gateways: string | null
-  /** Of the resource, and of the version that serves. */
+  /** The generation of the resource, and that of the version that serves. */
   readonly generation: number | null
   readonly serving: string | null
-  /** Of the version that should be served. */
+  /** The digest of the version that should be served. */
   readonly digest: string | null
 }
 
@@ -126,7 +126,7 @@ export interface GatewayRow {
   /** `synced`, `unreachable`, … */
   readonly phase: string
   readonly message: string
-  /** Of its program. */
+  /** The version of its program. */
   readonly version: string | null
   /** Root digest of what it has loaded of this manager; null: it is not known. */
   readonly digest: string | null

@@ -8,9 +8,9 @@ import type { Served } from './wait-until-served.ts'
 
 export interface ApplyReport {
   readonly applied: readonly Applied[]
-  /** Of the objects that were waited for. */
+  /** What serves of the objects that were waited for. */
   readonly served?: ReadonlyMap<Applied, Served>
-  /** Of a dry run. */
+  /** What a dry run would change. */
   readonly changes?: readonly Change[]
 }
 

@@ -13,7 +13,7 @@ export interface ClusterConnection extends AsyncDisposable {
   readonly api: KubernetesApi
   /** For messages: `https://127.0.0.1:6443`. */
   readonly server: string
-  /** Of objects that name none: that of the settings, else that of the context. */
+  /** The namespace of objects that name none: that of the settings, else that of the context. */
   readonly namespace: string
 }
 

@@ -49,7 +49,7 @@ export const describeClusterFailure = (error: ApiError, server: string): string 
     : undefined
 }
 
-/** Of a call that is about no object of a file. */
+/** Describes the failure of a call that is about no object of a file. */
 export const describeCall = (error: ApiError, server: string): string =>
   describeClusterFailure(error, server) ?? wordsOf(error)
 

@@ -15,7 +15,7 @@ import { keyOf, type Resource, resourceKey } from '../../operator/resource/resou
 import { readKeyed, readNamespace, readOfAnyClass } from '../../operator/source/read-object.ts'
 
 interface ClusterResources {
-  /** By key. */
+  /** Resources by key. */
   readonly resources: ReadonlyMap<string, Resource>
   /** What could not be read, and what follows of it. */
   readonly notes: readonly string[]

@@ -157,7 +157,7 @@ const KINDS: Readonly<Record<string, ResourceStanding['kind']>> = {
   realms: 'Realm',
 }
 
-/** By name or id; `kind/name` as kubectl has it. */
+/** Compares name or id; `kind/name` as kubectl has it. */
 const isNamed = ({ kind, name, id }: ResourceStanding, wanted: string): boolean => {
   const slash = wanted.indexOf('/')
   const wantedKind = slash === -1 ? undefined : KINDS[wanted.slice(0, slash).toLowerCase()]

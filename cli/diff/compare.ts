@@ -16,7 +16,7 @@ export interface Change {
   readonly at: string
   readonly effects: readonly Effect[]
   readonly summary: string
-  /** Of what is on both sides. */
+  /** Changes of what is on both sides. */
   readonly differences: readonly Difference[]
 }
 

@@ -56,7 +56,7 @@ export const hostEntry = (host: string, at: string): Entry => ({
   shown: {},
 })
 
-/** Of a route that is known as a line of a list alone, or that a version has beside its paths. */
+/** Describes a route that is known as a line of a list alone, or that a version has beside its paths. */
 export const entriesOfRow = (
   { methods, host, path, action, security, realm, document }: RouteRow,
   at: string,

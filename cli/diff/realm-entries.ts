@@ -17,7 +17,7 @@ import type { RealmOfFile } from '../explain/read-documents.ts'
 import type { Located } from '../validate/collect-resources.ts'
 import type { Entry } from './entry.ts'
 
-/** Of a Realm resource: what it says of a secret is compared, its value in a Secret is not. */
+/** Reads a Realm resource: what it says of a secret is compared, its value in a Secret is not. */
 export const realmEntry = ({ spec, namespace, at }: RealmOfFile): Entry => {
   const record = recordOf({ spec, namespace })
   // Which namespaces and hosts may use it the operator alone knows. An API server writes what is left out.
@@ -33,7 +33,7 @@ export const realmEntry = ({ spec, namespace, at }: RealmOfFile): Entry => {
   }
 }
 
-/** Of a Realm as a gateway would describe it, which shows that there is a secret, and not which. */
+/** Reads a Realm as a gateway would describe it, which shows that there is a secret, and not which. */
 export const readableRealmEntry = ({ spec, namespace, at }: RealmOfFile): Entry => {
   const record = recordOf({ spec, namespace })
   return readable(spec.uri, at, redacted(record), secretPointers(record))

@@ -38,7 +38,7 @@ import {
 export interface DiffSides {
   readonly before: readonly Entry[]
   readonly after: readonly Entry[]
-  /** Of the files, and why: nothing is known of their routes. */
+  /** The files that were left out, and why: nothing is known of their routes. */
   readonly leftOut: readonly string[]
   /** What could not be compared, for a person. */
   readonly notes: readonly string[]
@@ -139,7 +139,7 @@ const unknownRealms = (
         `realm ${uri} is neither among the files nor in the gateway: whether it takes WebSocket connections is not known`,
     )
 
-/** Of documents that are not among the files the files can change the WebSocket alone, and no host of theirs is new. */
+/** The files can change the WebSocket alone of documents that are not among them, and no host of theirs is new. */
 const entriesOfOthers = (rows: readonly RouteRow[]): readonly Entry[] => {
   const active = rows.filter((row) => row.active)
   return [
@@ -154,7 +154,7 @@ type Source = { readonly document: unknown } | { readonly error: string }
 
 interface Served {
   readonly realms: readonly RealmSource[]
-  /** By id: the text of what is loaded, or why it could not be read. */
+  /** The text of what is loaded, or why it could not be read, by id. */
   readonly sources: ReadonlyMap<string, Source>
 }
 

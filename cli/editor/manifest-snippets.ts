@@ -46,7 +46,7 @@ const INSIDE = {
   body: { networks: ['${1:10.0.0.0/8}'] },
 } as const satisfies ValueMap
 
-/** By the name of the definition in the schema of documents. */
+/** Snippets by the name of the definition in the schema of documents. */
 const DEFINITIONS: Readonly<Record<string, readonly ValueMap[]>> = {
   security: [
     {

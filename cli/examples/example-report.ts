@@ -69,7 +69,7 @@ export const exampleName = ({ placed, placeOf }: FileExample): string =>
 
 const memberName = (path: string): string => pointerKeys(path).join('.')
 
-/** Of the lines of both, without those that they begin and end with alike. */
+/** The lines of both, without those that they begin and end with alike. */
 const diffOf = (expected: Value, actual: Value | undefined): readonly string[] => {
   const wanted = linesOf(expected)
   const given = actual === undefined ? [] : linesOf(actual)

@@ -11,7 +11,7 @@ import type { GatheredFile } from '../validate/gather-files.ts'
 
 export interface FileExample {
   readonly placed: PlacedExample
-  /** Of a pointer below the example: `users.yaml:12:5`. */
+  /** The place of a pointer below the example: `users.yaml:12:5`. */
   readonly placeOf: (below: string) => string
   /** Without the values of Secrets. */
   readonly hide: (text: string) => string

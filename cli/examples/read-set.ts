@@ -3,7 +3,7 @@
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { RepeatedFlag } from '../../telemetry/settings-table.ts'
 
-/** Of commands that need the values of variables. */
+/** The flag of commands that need the values of variables. */
 export const SET_FLAG = {
   flag: '--set',
   placeholder: 'NAME=VALUE',

@@ -25,7 +25,7 @@ export interface ReadDocuments {
   /** One line for each document that is not served, and why. */
   readonly leftOut: readonly string[]
   readonly hasRouter: (realmUri: string) => boolean
-  /** By uri: the Realms that are among the files. */
+  /** The Realms that are among the files, by uri. */
   readonly realms: ReadonlyMap<string, RealmOfFile>
 }
 
@@ -90,7 +90,7 @@ export const foldResources = (
   return { documents, leftOut, hasRouter: routersOf(resources), realms }
 }
 
-/** Of two Realms with one uri, the first. */
+/** The first of two Realms with one uri. */
 const realmsOf = (located: readonly Located[]): ReadonlyMap<string, RealmOfFile> => {
   const realms = new Map<string, RealmOfFile>()
   for (const { resource, file, positionOf } of located) {

@@ -45,7 +45,7 @@ export const routesOfFiles = async (
   return { routes: matching, leftOut }
 }
 
-/** By the ids of their documents. */
+/** The routes by the ids of their documents. */
 const routesOfDocuments = ({
   documents,
   hasRouter,

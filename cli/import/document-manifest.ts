@@ -10,7 +10,7 @@ import { secretKeys } from './resource-names.ts'
 
 /** The API server takes some 1.5 MB, with everything that it adds. */
 const INLINE_MAX_BYTES = 1_000_000
-/** Of all values of a ConfigMap. */
+/** The most that all values of a ConfigMap may have. */
 const CONFIG_MAP_MAX_BYTES = 1024 * 1024
 
 export interface DocumentSource {

@@ -15,7 +15,7 @@ export const metadataOf = ({ name, namespace }: Place): ValueMap => ({
 })
 
 export interface Wanted {
-  /** Of the Secret. */
+  /** The key within the Secret. */
   readonly key: string
   /** What it is for: a pointer into the resource, or words. */
   readonly what: string

@@ -8,9 +8,9 @@ import type { ManagementClient } from '../../operator/fleet/management-client.ts
 import type { RealmSource } from '../../operator/fleet/client/read-response.ts'
 
 export interface GatewayContents {
-  /** By id. */
+  /** Documents in the order of ids. */
   readonly documents: readonly LoadedDocument[]
-  /** By uri. */
+  /** Realms in the order of uris. */
   readonly realms: readonly RealmSource[]
   readonly errors: readonly string[]
 }

@@ -47,7 +47,7 @@ const wordsOf = (record: LogRecord): string | undefined => {
   return [`${level}${String(record['msg'])}`, ...fieldsOf(record, ROUTINE_FIELDS)].join('  ')
 }
 
-/** Of a line of the access log: what the words before them say, or what is of no use here. */
+/** The fields of a line of the access log that are left out: what the words before them say, or what is of no use here. */
 const REQUEST_FIELDS: ReadonlySet<string> = new Set(
   'time id peername host method path status ms bytes version trace'.split(' '),
 )

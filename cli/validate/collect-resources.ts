@@ -18,7 +18,7 @@ import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import type { GatheredFile } from './gather-files.ts'
 
 export interface Collected {
-  /** By key. */
+  /** Resources by key. */
   readonly resources: ReadonlyMap<string, Located>
   /** Objects of kinds that are not read. */
   readonly foreign: readonly ForeignObject[]

@@ -18,7 +18,7 @@ export type Gathered =
 
 const STDIN = '-'
 
-/** Of a directory all manifests below it are read; a file is read whatever its name. */
+/** Reads all manifests below a directory, and a file whatever its name. */
 export const gatherFiles = async (
   operands: readonly string[],
   readStdin: () => Promise<string>,

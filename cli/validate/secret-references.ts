@@ -59,7 +59,7 @@ const readReference = (
 export type StandIns = ReadonlyMap<string, SecretResource>
 
 /**
- * By key, for Secrets that are not among `resources`, and for those that are encrypted, of which only the keys can be read.
+ * Secrets by key, for those that are not among `resources`, and those that are encrypted, of which only the keys can be read.
  * Variables are empty texts, which every function returns unchanged; secrets of realms have values that their schema
  * accepts.
  * @param encrypted keys of Secrets
@@ -112,7 +112,7 @@ const standInFor = (path: string): string =>
 const pem = (label: string, text = 'AAAA'): string =>
   `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`
 
-/** Of nothing that exists; it can be read. */
+/** A certificate of nothing that exists; it can be read. */
 const A_CERTIFICATE =
   'MIIBIjCByKADAgECAgkBwgCKyN0xuCAwCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBeDAeFw0yNjExMjcxODE5NDJaFw0yNjExMjkxODE5NDJaMAwxCjAIBgNVBAMMAXgwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAR1KL3EbrPhFZ0l/wDtYB20lW2S5JQ+Fwv6CbHn9I6/qwHu7Mp+VtCRfxMyAKm6MislQTJzA2j0kJ8kD+ruD1iOoxMwETAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQDEfZP78gc8TfLaeN8+Qi8hCnK/LcgPDmGpYbX4BrWQvQIhAMGwPqWpb52OVpMQ7yXR7BEBLk8GrY7Mol4Ow5UtkHdB'
 

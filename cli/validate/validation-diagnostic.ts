@@ -9,7 +9,7 @@ export interface FilesValidation {
   /** ApiSpecifications and plain documents that could be read. */
   readonly documents: number
   readonly realms: number
-  /** By file and place. */
+  /** Diagnostics in the order of file and place. */
   readonly diagnostics: readonly ValidationDiagnostic[]
 }
 

@@ -87,7 +87,7 @@ export interface Exchange {
   /** The host that the client has requested. */
   readonly authority: Authority
   /**
-   * By which client slots are shared: an IPv4 address, the /64 of an IPv6 address. undefined: not known, as behind a
+   * Names the client that slots are shared by: an IPv4 address, the /64 of an IPv6 address. undefined: not known, as behind a
    * proxy that does not name its clients.
    */
   readonly from: string | undefined

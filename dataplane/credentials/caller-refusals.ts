@@ -31,7 +31,7 @@ interface Refusals {
 
 /** A caller counts with its last result alone: among those who were refused for one reason, or who were given a token. */
 export class CallerRefusals {
-  /** By reason. */
+  /** The refusals of each reason. */
   readonly #refusals = new Map<string, Refusals>()
   readonly #granted: Callers = new BoundedMap(KNOWN_CALLERS)
 

@@ -61,9 +61,9 @@ const MAX_EXCHANGED = 4000
 const MAX_OPEN = 5000
 
 export const createCredentialRegistry = (deps: CredentialRegistryDeps): CredentialRegistry => {
-  /** By what they say, so that they outlive a change of the rest of their realm. */
+  /** Keyed by what they say, so that they outlive a change of the rest of their realm. */
   const opened = new BoundedMap<string, OpenCredential>(MAX_OPEN)
-  /** By record, so that a request digests nothing. A record is replaced as a whole, and is of one realm. */
+  /** Keyed by record, so that a request digests nothing. A record is replaced as a whole, and is of one realm. */
   const known = new WeakMap<CredentialRecord, OpenCredential>()
   const open = createOpener(deps)
 

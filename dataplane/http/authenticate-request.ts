@@ -69,7 +69,7 @@ const refuseAll: Authenticate = (security, realmUri) => ({
   error: unauthorized(authSchemesOf(security)[0]?.type ?? 'basic', realmUri),
 })
 
-/** Of several alternatives the one that was taken. */
+/** The one that was taken of several alternatives. */
 const countedScheme = (guard: Guard, result: AuthenticateResult): CountedScheme => {
   const [first, ...others] = guard
   if (result.kind === 'anonymous' || first === undefined) return 'none'

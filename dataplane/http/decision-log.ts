@@ -35,7 +35,7 @@ export interface DecisionLogOptions {
   readonly now: () => number
   /** Unix time, milliseconds. */
   readonly wallClock: () => number
-  /** Of the hashes of callers: 256 random bits of this process, as text. */
+  /** The key of the hashes of callers: 256 random bits of this process, as text. */
   readonly key: string
   readonly processId: number
 }
@@ -45,7 +45,7 @@ const MAX_AGE_MS = 15 * 60_000
 const MATCHED_BYTES = 3.5 * 1024 * 1024
 const UNMATCHED_BYTES = 0.5 * 1024 * 1024
 const SUCCESSES_PER_SAMPLE = 100
-/** Of one document and cause: a flood of failures costs no more, and does not displace what came before it. */
+/** How many are recorded of one document and cause: a flood of failures costs no more, and does not displace what came before it. */
 const MOST_PER_SECOND = { mostOfKind: 50, mostInAll: 2000 }
 
 /** @example new DecisionLog({ table, now, wallClock, key, processId: 1 }) */
@@ -109,7 +109,7 @@ export class DecisionLog implements DecisionRecorder {
 const kindOf = (document: string, settlement: Settlement): string =>
   `${causeOf(settlement)} ${document}`
 
-/** Of texts of documents, which may be long. */
+/** The characters that are kept of texts of documents, which may be long. */
 const MAX_TEXT = 256
 
 const cut = (text: string): string =>

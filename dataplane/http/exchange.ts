@@ -92,7 +92,7 @@ export class HttpExchange implements Exchange {
   #place: RefusingPlace | undefined = undefined
   #cancel: (() => void) | undefined = undefined
   #watchesClient = false
-  /** Of a response that passes through. */
+  /** Takes the body of a response that passes through. */
   #sink: ByteSink | undefined = undefined
   /** What a response that was cut off counts as. */
   #cutAs: Pick<Settlement, 'status' | 'refusal' | 'failure'> | undefined = undefined
@@ -453,7 +453,7 @@ export class HttpExchange implements Exchange {
   }
 }
 
-/** Of an action that has failed at its peer. */
+/** The place of an action that has failed at its peer. */
 const PLACE_OF_ACTION: RefusingPlace = { member: '/action' }
 
 /** Some 6 ms. */

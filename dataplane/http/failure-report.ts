@@ -12,9 +12,9 @@ export interface FailedRequest {
   /** The document's pattern, with the `base_path`. */
   readonly path: string
   readonly method: string
-  /** Of the response. */
+  /** The status of the response. */
   readonly status: number
-  /** Of the error record, or the URI of the failed action. */
+  /** The code of the error record, or the URI of the failed action. */
   readonly code: string | undefined
   readonly failure: RequestFailure
   /** Finds what failed in the document, as a JSON pointer; if left out, the reason says enough. */

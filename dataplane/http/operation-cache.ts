@@ -17,7 +17,7 @@ export interface OperationCacheOptions<P> {
   readonly least: number
 }
 
-/** Of each operation that is built, so many places are looked at: the ring is at most twice as long as it need be. */
+/** How many places are looked at for each operation that is built: the ring is at most twice as long as it need be. */
 const PLACES_SWEPT = 2
 
 export const createOperationCache = <P>({

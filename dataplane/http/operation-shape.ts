@@ -53,7 +53,7 @@ export interface OperationShape extends PlainParts {
   /** Value of `Vary`: what the response is negotiated by. */
   readonly vary: string | undefined
   readonly headCache: HeadCache
-  /** Of the version. */
+  /** The languages of the version. */
   readonly languages: readonly string[]
   readonly deprecation: ServedVersion['deprecation']
   readonly statusCodes: StatusCodes

@@ -101,7 +101,7 @@ export class PreparedOperation implements TemplateSource {
     return (this.#events ??= prepareEventPlan(this.#slot.load()))
   }
 
-  /** Of `on_result`. */
+  /** The templates of `on_result`. */
   templates(): ResponseTemplates {
     const operation = this.#slot.load()
     return resultTemplates(operation, actionResponse(operation))

@@ -43,7 +43,7 @@ export interface Wording {
   readonly speaker: Speaker
   readonly match: Match<unknown>
   readonly candidate: Candidate<unknown>
-  /** Of the path. */
+  /** The headers of the path. */
   readonly headers: HeaderList
   /** What the request's expressions have left, which those of the refusal use up too. */
   readonly left?: Pick<Context, 'budget' | 'work'>
@@ -138,7 +138,7 @@ export const spokenBy = oncePer((speaker: Speaker): Spoken => {
 const MAX_BYTES = 256 * 1024
 const MAX_WORK = 2 ** 18
 
-/** Of its own, as a body that was read must not be seen. */
+/** It gets a context of its own, as a body that was read must not be seen. */
 const contextOf = (
   error: GatewayError,
   { needs }: Words,

@@ -146,7 +146,7 @@ export const planStream = (addressee: Addressee, head: StreamHead, isHead: boole
   }
 }
 
-/** Of a document without `on_error`. What its headers say of a result is left out, as on the gateway's own errors. */
+/** Renders the head where a document has no `on_error`. What its headers say of a result is left out, as on the gateway's own errors. */
 const planUpstreamError = (
   { context, operation: { shape } }: Addressee,
   head: StreamHead,

@@ -9,7 +9,7 @@ import type { ServedVersion } from '../served.ts'
 
 export interface Settlement {
   readonly status: number
-  /** Of the body. */
+  /** The length of the body. */
   readonly bytes: number
   /** The gateway responded with an error record of this code. */
   readonly refusal?: GatewayErrorCode

@@ -207,5 +207,5 @@ const damaged = (path: string, why: string): StartError =>
       'it from a backup; or move it away, to start without what it held, and revoke again what must stay revoked',
   )
 
-/** By the checksum they are what this version has written. */
+/** The checksum says that they are what this version has written. */
 const readLine = (text: string): readonly JournalEntry[] => JSON.parse(text) as JournalEntry[]

@@ -7,7 +7,7 @@ import type { FailureCause } from '../upstream/failure-cause.ts'
 import { mergeFailingOrigins } from '../upstream-report.ts'
 import type { FailingOriginView, UpstreamsView } from '../upstream/upstream-view.ts'
 
-/** By id of the document. */
+/** The problem of each document, by its id. */
 export type UpstreamProblems = ReadonlyMap<string, UpstreamProblem>
 
 export interface UpstreamWatchOptions {

@@ -28,7 +28,7 @@ export interface StateFacts {
   readonly sessionsOf: (realmUri: string) => readonly SessionState[]
   readonly failingProvidersOf: (realmUri: string) => readonly FailingProvider[]
   readonly failingCredentialsOf: (realmUri: string) => readonly FailingCredential[]
-  /** By id of the document. */
+  /** The problem of each document, by its id. */
   readonly upstreamProblems: ReadonlyMap<string, UpstreamProblem>
 }
 

@@ -25,7 +25,7 @@ export interface IdpOptions {
   readonly issuer?: string
   /** RSA, to share among many providers; a new key if left out. */
   readonly signingKey?: KeyObject
-  /** Of whom a token is, which a client wants to exchange (RFC 8693); undefined: it is refused. If left out, all are. */
+  /** Finds whose token it is that a client wants to exchange (RFC 8693); undefined: it is refused. If left out, all are. */
   readonly subjectOf?: SubjectOf
 }
 

@@ -43,7 +43,7 @@ export type Handler = (
 ) => unknown
 
 export interface HandlerDetails {
-  /** Of an invocation whose caller receives progressive results. */
+  /** Set for an invocation whose caller receives progressive results. */
   readonly progress?: (args: readonly unknown[], kwargs?: object) => void
   readonly [detail: string]: unknown
 }

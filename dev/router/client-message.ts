@@ -51,7 +51,7 @@ export interface Yield extends Request, Payload {
   readonly type: 'yield'
   readonly options: ValueMap
 }
-/** Of an INVOCATION, whose id `request` is: clients send no other. */
+/** The error of an INVOCATION, whose id `request` is: clients send no other. */
 export interface InvocationError extends Request, Payload {
   readonly type: 'error'
   readonly details: ValueMap

@@ -49,10 +49,10 @@ export const createDealer = (needs: DealerNeeds): Dealer => new CallDealer(needs
 
 interface PendingCall {
   readonly caller: Session
-  /** Of the CALL, in the caller's session. */
+  /** The id of the CALL, in the caller's session. */
   readonly request: number
   readonly callee: Session
-  /** Of the INVOCATION, in the callee's session. */
+  /** The id of the INVOCATION, in the callee's session. */
   readonly invocation: number
   readonly takesProgress: boolean
   /** CANCEL `kill` has been passed on; the callee's reply is awaited. */

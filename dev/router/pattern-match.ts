@@ -20,7 +20,7 @@ const WELL_FORMED = {
 } satisfies Record<MatchPolicy, (pattern: string) => boolean>
 
 /**
- * By the loose rule of WAMP.
+ * Checks by the loose rule of WAMP.
  * @example isPattern('com..created', 'wildcard') // true
  */
 export const isPattern = (pattern: string, policy: MatchPolicy): boolean =>

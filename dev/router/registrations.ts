@@ -30,7 +30,7 @@ interface Registration {
   readonly match: MatchPolicy
   readonly invoke: InvokePolicy
   readonly callees: Session[]
-  /** Of the callees, for `roundrobin`. */
+  /** The place among the callees, for `roundrobin`. */
   next: number
 }
 

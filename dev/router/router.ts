@@ -17,7 +17,7 @@ export interface Router extends AsyncDisposable {
   readonly close: (how?: { readonly hard?: boolean }) => Promise<void>
   /** Sends GOODBYE `wamp.close.killed`, or with that reason, to one session; false: the realm has no such session. */
   readonly killSession: (realmUri: string, sessionId: number, reason?: string) => boolean
-  /** Of those who have joined. */
+  /** The ids of those who have joined. */
   readonly sessionIds: (realmUri: string) => readonly number[]
 }
 

@@ -50,7 +50,7 @@ export interface VersionParts {
 /** Its schemes are those of `/ws`, too. */
 export interface CompiledVersion extends VersionParts, UnmatchedParts {
   readonly name: string
-  /** Of the version in a list; absent: versions are a map by name. */
+  /** The pointer of the version in a list; absent: versions are a map by name. */
   readonly pointer?: string
   /** As written, brackets and all. */
   readonly basePath: string
@@ -149,7 +149,7 @@ export type SchemaEntry = (typeof SCHEMA_ENTRIES)[number]
 /** JSON Schemas that were checked, by what they describe. */
 export type CompiledSchemas = Readonly<Partial<Record<SchemaEntry, Value>>>
 
-/** Of one method of a path. */
+/** The compiled form of one method of a path. */
 export interface CompiledOperation<T = Template> extends OperationParts<T>, CompiledResponses<T> {
   readonly pointer: string
   readonly accepts: readonly ContentType[]

@@ -22,7 +22,7 @@ const MAX_CHARACTERS = 4 * 1024 * 1024
 export type FindPlace = (pointer: string, culprit?: Culprit) => WrittenPlace
 
 /**
- * Of diagnostics with the same place and code only the first is kept. At most 1000 problems and 1000 warnings.
+ * Only the first of diagnostics with the same place and code is kept. At most 1000 problems and 1000 warnings.
  * @param findPlace called once for each diagnostic about a value
  */
 export const createDiagnostics = (

@@ -18,7 +18,7 @@ export interface EndpointRoute {
   readonly methods: readonly Method[]
   /** The first scheme of the version that mounts it: its settings count. */
   readonly endpoint: CompiledEndpoint
-  /** Of all oauth2 schemes that mount it. */
+  /** The flows of all oauth2 schemes that mount it. */
   readonly flows: readonly OAuth2Flow[]
 }
 

@@ -260,7 +260,7 @@ export const forwardReads = ({ path, queryString }: ForwardAction): readonly Con
   ...(queryString === undefined ? (['request.query_string'] as const) : []),
 ]
 
-/** Of several hosts a request evaluates as few as it needs. */
+/** A request evaluates as few of several hosts as it needs. */
 export const forwardUses = (action: ForwardAction): readonly TemplateUse[] => [
   { template: action.host, keys: ['host'], isCertain: true },
   ...(action.hosts ?? []).flatMap(({ host, weight }, index) => [

@@ -17,9 +17,9 @@ import type { CompiledSecurity } from './security.ts'
 /** What the validation of a credential depends on besides the action. */
 export interface CredentialDeps {
   readonly method: Method
-  /** Of the path. */
+  /** The security of the path. */
   readonly security: CompiledSecurity
-  /** Of the realm; undefined: not known. */
+  /** The credentials of the realm; undefined: not known. */
   readonly credentials: RealmFacts['credentials']
 }
 

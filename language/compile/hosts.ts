@@ -24,7 +24,7 @@ export interface WeightedHost<T = Template> {
 
 /** As many as the schema allows. */
 const MAX_HOSTS = 16
-/** Of one host. */
+/** The largest weight of one host. */
 export const MAX_WEIGHT = 1000
 
 /** undefined: a problem was reported, here or when the list was folded. */

@@ -13,7 +13,7 @@ export interface Level {
   readonly variables?: unknown
   readonly defaults?: unknown
   readonly status_codes?: unknown
-  /** Of an API or version object; a path's own is read where all its properties are. */
+  /** That of an API or version object; a path's own is read where all its properties are. */
   readonly security?: unknown
   /** Folded maps that one expression gave in place of the level's own. */
   readonly given?: Readonly<Partial<Record<Group, Template | undefined>>>
@@ -53,7 +53,7 @@ const withheld = (name: string): Template => ({
   source: `{{variables.${name}}}`,
 })
 
-/** By label. Of two entries of one name the later source wins: secrets over variables, `security` over defaults. */
+/** Entries by label. The later source of two entries of one name wins: secrets over variables, `security` over defaults. */
 export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {
   const entries = new Map<string, Entry>()
   const add = (group: Group, name: string, source: Entry['source'], pointer?: string): void => {

@@ -26,7 +26,7 @@ const DURATION: IntegerRange = { minimum: 1, maximum: ONE_DAY_MS }
 const RETRIES: IntegerRange = { minimum: 0, maximum: 100 }
 const RETRY_TIMEOUT: IntegerRange = { minimum: 0, maximum: ONE_DAY_MS }
 
-/** Of body and calls. */
+/** The limits of body and calls. */
 const LIMIT_SCHEMAS = {
   byteCount: { ...integer(MAX_BYTES), description: 'A number of bytes.' },
   bufferBytes: { ...integer(READ_BYTES), description: 'A number of bytes, at least one.' },

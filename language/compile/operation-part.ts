@@ -22,7 +22,7 @@ export type CompileRefusal = (placed: Placed | undefined) => CompiledRefusal | u
 
 /** What parts are compiled with, beside the keys. */
 export interface PartDeps {
-  /** Of the path, which has compiled it; undefined: there is none, and nothing is an operation's. */
+  /** The security of the path, which has compiled it; undefined: there is none, and nothing is an operation's. */
   readonly security?: CompiledSecurity
   readonly diagnostics: Diagnostics
   readonly compileRefusal: CompileRefusal
@@ -36,7 +36,7 @@ export interface PartDeps {
 export interface PartsOf<T = Template> {
   readonly operation: OperationParts<T>
   readonly path: PathParts<T>
-  /** Of a version. */
+  /** The parts of a version. */
   readonly unmatched: UnmatchedParts<T>
 }
 
@@ -79,7 +79,7 @@ type MapPart<P extends PartName> = <A, B>(
   change: (template: A) => B,
 ) => InheritedParts<B>[P]
 
-/** Of each operation alone. */
+/** Parts that operations alone have. */
 export const OF_OPERATIONS = { operation: true, path: false, unmatched: false } as const
 /** For requests that no operation serves. */
 export const OF_UNSERVED = { operation: false, path: true, unmatched: true } as const

@@ -88,7 +88,7 @@ const PARTS: { readonly [P in PartName]-?: InheritedPart<P> } = {
 
 const NAMES = Object.keys(PARTS) as readonly PartName[]
 
-/** By name, in the order of the reference. */
+/** The keys by name, in the order of the reference. */
 export const INHERITED_KEYS: InheritedKeys = Object.assign(
   {},
   ...NAMES.map((name) => PARTS[name].keys),

@@ -36,7 +36,7 @@ export interface PathDeps extends PartDeps {
   readonly scope: Scope
   /** The security of the document is invalid, and `security` is a placeholder for it. */
   readonly hasFaultySecurity: boolean
-  /** Of the realm; undefined: not known. */
+  /** The credentials of the realm; undefined: not known. */
   readonly credentials: RealmFacts['credentials']
   /** Its name in messages: `/v1/orders/:id`. */
   readonly template: string

@@ -131,7 +131,7 @@ export const remedyOf = (source: string, place?: PatternPlace): string => {
   return literal === undefined ? '' : `; in place of '${literal.segment}' write ${literal.remedy}`
 }
 
-/** Of any form of path and host: what one form lacks, another may have. Undefined: one of them is faulty. */
+/** The bindings of any form of path and host: what one form lacks, another may have. Undefined: one of them is faulty. */
 const bindingsOf = (
   paths: readonly PathPattern[] | undefined,
   hosts: readonly HostPattern[],

@@ -24,7 +24,7 @@ export interface Scope {
   readonly default: (name: string) => Placed | undefined
   /** The entries of this level and of its ancestors, nearest first. */
   readonly defaults: (name: string) => readonly Placed[]
-  /** Of the whole document. */
+  /** The budget of the whole document. */
   readonly budget: ExpansionBudget
 }
 
@@ -136,7 +136,7 @@ class LevelFold implements FoldScope {
     return template
   }
 
-  /** Of an entry that exists; `INVALID` when it is faulty. */
+  /** The template of an entry that exists; `INVALID` when it is faulty. */
   settled({ label }: Entry): Template {
     return this.#settled.get(label) ?? INVALID
   }

@@ -32,7 +32,7 @@ export interface SecurityRequirements extends Networks {
 export interface Networks {
   /** CIDRs or single addresses, as RFC 5952 writes them. */
   readonly networks?: readonly string[]
-  /** Of the Security Object in the document, where it has any requirement. */
+  /** Where the Security Object stands in the document, if it has any requirement. */
   readonly pointer?: string
 }
 

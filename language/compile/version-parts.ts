@@ -22,7 +22,7 @@ export interface VersionPartDeps {
   readonly statusCodes: StatusCodes
   /** In front of `/ws`; undefined: it is not served. */
   readonly security: CompiledSecurity | undefined
-  /** Of the API. */
+  /** The `meta` of the API. */
   readonly meta: unknown
   readonly diagnostics: Diagnostics
 }

@@ -23,7 +23,7 @@ export interface WrittenPlace {
   readonly path: string
   /** The rest of the pointer: of what is not there, or is made by an expression. */
   readonly beyond: string
-  /** Of the culprit, within the text at `path`. */
+  /** Where the culprit begins within the text at `path`. */
   readonly offset?: number
 }
 
@@ -31,7 +31,7 @@ export interface WrittenPlace {
 const MAX_STEPS = 32
 /** Texts that name each other are searched this deep. */
 const MAX_DEPTH = 16
-/** Of texts that are searched for all diagnostics of a document: it may be made to have many, in large texts. */
+/** How much text is searched for all diagnostics of a document: it may be made to have many, in large texts. */
 const MAX_CHARACTERS = 4 * 1024 * 1024
 /** What a text costs beside its length. */
 const TEXT_COST = 64

@@ -218,7 +218,7 @@ const refused = (
   },
 })
 
-/** Of a request for a WebSocket connection that a forward takes, or does not. */
+/** Checks a request for a WebSocket connection that a forward takes, or does not. */
 export const checkUpgrade = (
   isTaken: boolean,
 ): { readonly check: Check; readonly verdict: ExplainedResult } =>

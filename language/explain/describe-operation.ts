@@ -17,7 +17,7 @@ export interface DescribedOperation {
   readonly pointer: string
   readonly security: ValueMap
   readonly action: ValueMap & { readonly type: string }
-  /** Of the response, where the action succeeds: as `on_result`, the action and the path have them. */
+  /** The headers of the response, where the action succeeds: as `on_result`, the action and the path have them. */
   readonly response_headers: Value
   /** null: the document has none, so that the action's result responds. */
   readonly on_result: ValueMap | null

@@ -321,7 +321,7 @@ const builtinPreflight = (
   verdict: served(message, 204),
 })
 
-/** Of its operations, which stand below it; null: what the gateway itself has stands in no document. */
+/** The pointer below which its operations stand; null: what the gateway itself has stands in no document. */
 const pointerOfPath = (target: ExplainedPath | ExplainedEndpoint): string | null => {
   if (target.kind === 'endpoint') return null
   const pointer = Object.values(target.operations)[0]?.load().pointer

@@ -74,7 +74,7 @@ export interface InactiveRoute {
 
 /** With what the documents say. */
 export interface Explanation extends RouteExplanation {
-  /** Of a request that no document serves. */
+  /** Routes that would serve a request that no document serves. */
   readonly inactive: readonly InactiveRoute[]
   /** Inherited and folded; null: no operation was found, or it cannot be folded without the values of its Secrets. */
   readonly operation: OperationDescription | null

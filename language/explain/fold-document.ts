@@ -50,7 +50,7 @@ export type Folding =
   /** It has problems, or cannot be folded without the values of its Secrets. */
   | { readonly problems: readonly Problem[] }
 
-/** Of what is written of one document: references may stand for far more than its text. */
+/** The most that is written of one document: references may stand for far more than its text. */
 const MAX_CHARACTERS = 8 * 1024 * 1024
 
 /** Whatever a document needs of its realm: whether the realm has it is for validation to say. */

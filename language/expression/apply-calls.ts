@@ -21,7 +21,7 @@ import {
 import { isMap, type Value } from './value.ts'
 
 export interface PlannedCall {
-  /** Of its name, in the string. */
+  /** Where its name begins in the string. */
   readonly offset: number
   readonly definition: ExpressionFunction
   readonly args: readonly PipeArgument[]

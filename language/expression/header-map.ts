@@ -14,7 +14,7 @@ export const isHeaderMap = (value: unknown): boolean => value instanceof HeaderM
 /** To be filled with names in lower case. */
 export const createHeaderMap = (): Record<string, Value> => new HeaderMap()
 
-/** Of a map that functions have made of other ones at load, in which case counts: what it is where headers stand. */
+/** What a map that functions have made of other ones at load, in which case counts, is where headers stand. */
 const madeAsHeaders = new WeakMap<ValueMap, ValueMap>()
 
 export const rememberAsHeaders = (map: ValueMap, headers: ValueMap): void => {

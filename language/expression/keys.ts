@@ -4,7 +4,7 @@ import type { Host } from './functions/apply.ts'
 import { hasManyKeys, spendWork, unitsOfCopy, unitsOfKeys } from './functions/spend.ts'
 import { setOwn, type Value, type ValueMap } from './value.ts'
 
-/** Of maps with many keys, which are never changed once they are known here. The count where the order is not known. */
+/** The keys of maps with many, which are never changed once they are known here. The count where the order is not known. */
 const known = new WeakMap<ValueMap, readonly string[] | number>()
 
 /**

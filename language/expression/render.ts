@@ -20,7 +20,7 @@ export const toJson = (value: Value, host: Host = unbound()): string => {
   return value === null ? 'null' : jsonOfContainer(value, host)
 }
 
-/** Of one value that is written for no request. */
+/** The budget of one value that is written for no request. */
 const unbound = (): Host => ({ budget: 0 })
 
 /**

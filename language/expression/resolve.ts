@@ -81,7 +81,7 @@ const resolveKnown = (root: LoadRoot, tag: TagAst, site: Site): Template => {
     : followed
 }
 
-/** Of a document: each is compared with up to 2000 names. */
+/** The most hints of a document: each is compared with up to 2000 names. */
 const MAX_HINTS = 100
 
 const hintFor = (name: string, root: LoadRoot, { scope }: Site): string => {

@@ -8,7 +8,7 @@ import { constant, type ConstantTemplate, type Template } from './template.ts'
 /** Roots that are known at load. */
 export type LoadRoot = 'variables' | 'defaults' | 'status_codes'
 
-/** Of a whole document, as `Host` has it for one request. */
+/** What a whole document may spend, as `Host` has it for one request. */
 export interface LoadBudget {
   left: number
   work?: number | undefined

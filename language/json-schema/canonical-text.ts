@@ -11,7 +11,7 @@ export const canonicalText = (value: Value, spend: Spend = () => true): string =
   return isMap(value) ? mapText(value, spend) : `bytes ${Buffer.from(value).toString('hex')}`
 }
 
-/** Of a member or an item, measured: text takes longer than looking at a value. */
+/** The cost of a member or an item, measured: text takes longer than looking at a value. */
 const COST = 8
 
 const listText = (list: readonly Value[], spend: Spend): string => {

@@ -9,7 +9,7 @@ import { resolveReference } from './reference.ts'
 /** What is declared of one member. */
 interface Declared {
   readonly types: readonly Value[]
-  /** Of the items of a list. */
+  /** The schema of the items of a list. */
   readonly itemTypes: readonly Value[]
 }
 
@@ -50,7 +50,7 @@ export const readTexts = (
   return { values, repeated: [...repeated] }
 }
 
-/** Of JSON: no blanks, `+`, leading zeros or hexadecimal digits. */
+/** A number as JSON has it: no blanks, `+`, leading zeros or hexadecimal digits. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 const readText = (text: string, types: readonly Value[]): Value => {

@@ -1,7 +1,7 @@
 // Compiles the patterns of JSON Schemas to machines that read a text once, however it was chosen. V8's own engine
 // backtracks, and takes exponential time for some patterns.
 
-/** Of one pattern: `{1,1000}` is a thousand. */
+/** The most repetitions of one pattern: `{1,1000}` is a thousand. */
 const MAX_STATES = 2000
 const MAX_DEPTH = 50
 

@@ -83,7 +83,7 @@ const compileTextPattern: Compile = (source) => {
     typeof value !== 'string' || pattern.matches(value, run.spend) || run.report('pattern')
 }
 
-/** Of some expressions of V8, measured. */
+/** The cost of some expressions of V8, measured. */
 const COST_OF_FORMAT = 4
 
 const compileFormat: Compile = (name) => {

@@ -61,7 +61,7 @@ type RefusalStatus = keyof typeof REFUSALS
 
 const STATUSES = Object.keys(REFUSALS) as unknown as readonly RefusalStatus[]
 
-/** Of a failure with any other status. */
+/** The response to a failure with any other status. */
 export const FAILURE: ValueMap = { $ref: '#/components/responses/Failure' }
 
 /** `components.responses` of every description. */

@@ -81,7 +81,7 @@ const payloadOf = (body: Template): 'none' | 'some' | 'unknown' => {
   return body.kind === 'map' || body.kind === 'list' ? 'some' : 'unknown'
 }
 
-/** Of failures for which no status is said. */
+/** The response to failures for which no status is said. */
 const failureOf = (operation: CompiledOperation): ValueMap => {
   const { onError, provides, headers } = operation
   const passes = actionResponse(operation).givesStatus && !onError.declared
@@ -95,7 +95,7 @@ const failureOf = (operation: CompiledOperation): ValueMap => {
   return { description: 'An error.', content: { ...ERROR_CONTENT, ...own } }
 }
 
-/** Of failures with a status that the document says. */
+/** The responses to failures with a status that the document says. */
 const declaredFailure = (operation: CompiledOperation): Readonly<Record<string, ValueMap>> => {
   const { onError, provides, headers, action } = operation
   const status = onError.statusCode && statusOf(onError.statusCode)

@@ -59,7 +59,7 @@ const keyOf = (scheme: SecurityScheme): string => {
   }
 }
 
-/** By key. The type, with what tells it from others of the type where there are such. */
+/** Names by key: the type, with what tells it from others of the type where there are such. */
 const nameAll = (schemes: readonly SecurityScheme[]): ReadonlyMap<string, string> => {
   const names = new Map<string, string>()
   const taken = new Set<string>()

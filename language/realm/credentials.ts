@@ -44,7 +44,7 @@ export const originsOf = ({ origins }: Pick<CredentialRecord, 'origins'>): Reado
     }),
   )
 
-/** By name. */
+/** Facts of credentials by name. */
 export const credentialFactsOf = ({
   credentials = {},
 }: RealmRecord): Readonly<Record<string, CredentialFacts>> => {

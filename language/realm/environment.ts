@@ -31,7 +31,7 @@ export interface RealmFacts {
   readonly hasClients?: boolean
   /** Whether its record gives `signing_keys`. */
   readonly hasSigningKeys?: boolean
-  /** By name. Left out: not known, so that documents may name any. */
+  /** Facts by name of the credential. Left out: not known, so that documents may name any. */
   readonly credentials?: Readonly<Record<string, CredentialFacts>> | undefined
   /** Whether its router has a WebSocket address, to which `/ws` of versions is carried; undefined: not known. */
   readonly hasWebSocket?: boolean

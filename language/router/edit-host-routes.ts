@@ -85,7 +85,7 @@ function candidateTrie<T>(routes: HostRoutes<T>, owner: Owner): Paths<T> | undef
   return paths
 }
 
-/** Of a trie of candidates. */
+/** The candidates at a leaf of their trie. */
 const candidatesOf = <T>(leaf: Leaf<T> | undefined): Candidates<T> =>
   leaf === undefined || typeof leaf === 'number' ? NO_CANDIDATES : leaf
 

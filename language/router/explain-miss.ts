@@ -12,7 +12,7 @@ import type { RouteTable } from './route-table.ts'
 import type { Candidate } from './route.ts'
 
 export interface Miss {
-  /** Of the document. */
+  /** The id of the document. */
   readonly id: string
   readonly host: HostPattern
   readonly pattern: PathPattern
@@ -50,7 +50,7 @@ export function explainMiss<T>(table: RouteTable<T>, host: string, path: string)
 /** A host pattern that was tried. */
 export type Tried<T> =
   | { readonly kind: 'missed'; readonly miss: Miss }
-  /** Of equally specific host patterns an older document serves the path. */
+  /** An older document serves the path, with a host pattern that is as specific. */
   | { readonly kind: 'older document'; readonly candidate: Candidate<T> }
   | { readonly kind: 'matched'; readonly candidate: Candidate<T> }
 

@@ -25,7 +25,7 @@ export type Paths<T> = TrieNode<Leaf<T>>
 export class HostRoutes<T, W = unknown> {
   readonly paths: Paths<T>
   /**
-   * Of the only document, by number. An idle document has no list: 0.2 KB a path. Requests read this and `paths`, so
+   * Lists of the only document, by number. An idle document has no list: 0.2 KB a path. Requests read this and `paths`, so
    * they stand together, mostly in one line of the processor's cache.
    */
   #listed: readonly Candidates<T>[] | undefined
@@ -34,7 +34,7 @@ export class HostRoutes<T, W = unknown> {
   readonly #host: HostPattern | undefined
   /** What `paths` is of: further documents share it as long as somebody holds this. */
   readonly #shared: SharedPaths | undefined
-  /** Of the only document they are made at the first look for one. */
+  /** Those of the only document are made at the first look for one. */
   #webSockets: HostRoutes<W> | undefined
 
   constructor(

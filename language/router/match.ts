@@ -89,10 +89,10 @@ function firstMatch<T>(
  */
 const MOST_NODES = 4096
 
-/** Of the match that is going on: it ends before another one begins. */
+/** What the match that is going on may still visit: it ends before another one begins. */
 let nodesLeft = 0
 
-/** Of documents. */
+/** Says how old documents are. */
 type Ages = Pick<RouteTable<unknown>, 'sets'>
 
 const SLASH = 0x2f
@@ -202,7 +202,7 @@ function walkMixed<T>(
 
 /** Most are told apart by how they begin or end. */
 const MIXED_FOR_NODE = 16
-/** Of a segment that is looked through for the text between two bindings. */
+/** How much of a segment counts as a node, where it is looked through for the text between two bindings. */
 const CHARACTERS_FOR_NODE = 64
 
 function finishTail<T>(tail: Leaf<T>, isPlainRest: boolean, hit: Hit<T>): Found<T> | undefined {

@@ -77,5 +77,5 @@ const trim = (placed: readonly PlacedPattern[]): PlacedPattern | readonly Placed
   return first !== undefined && another === undefined ? first : placed.slice()
 }
 
-/** Of one route with one pattern. */
+/** The places of one route with one pattern. */
 const ONE_PLACE: readonly PlacedPattern[] = Object.freeze([0])

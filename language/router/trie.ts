@@ -35,7 +35,7 @@ export interface MixedChild<L> {
 /** In short lists, so that an edit copies few of many. None is empty. */
 export type MixedChildren<L> = readonly (readonly MixedChild<L>[])[]
 
-/** Of a list of children; a longer one is halved. */
+/** The longest list of children; a longer one is halved. */
 const MAX_MIXED = 128
 
 /** `null` is a step of any text. */

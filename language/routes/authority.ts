@@ -46,7 +46,7 @@ const endOfLowerCaseName = (text: string): number => {
   return at
 }
 
-/** By code unit; beyond the table nothing is. */
+/** Whether a code unit is; beyond the table none is. */
 const IS_OF_NAME = Uint8Array.from({ length: 128 }, (_, unit) =>
   /[0-9a-z_.-]/.test(String.fromCharCode(unit)) ? 1 : 0,
 )

@@ -27,7 +27,7 @@ export const readMediaRange = (text: string): string | undefined => {
 
 const PARAMETERS = new RegExp(`;[ \\t]*(${TOKEN})=(${QUOTED}|${TOKEN})`, 'g')
 
-/** Of equal values there is one spelling; only the names and a charset are the same in any case (RFC 9110 §8.3.1). */
+/** Writes equal values in one spelling; only the names and a charset are the same in any case (RFC 9110 §8.3.1). */
 const parametersOf = (contentType: string): string =>
   [...contentType.matchAll(PARAMETERS)]
     .map(([, written = '', value = '']) => {

@@ -227,7 +227,7 @@ const concat = (head: PathPattern, rest: PathPattern): PathPattern => ({
   optional: head.optional + rest.optional,
 })
 
-/** Of ways that match the same requests the first one stays: the one that takes its brackets early. */
+/** The first of the ways that match the same requests stays: the one that takes its brackets early. */
 function inOrder(ways: readonly PathPattern[]): readonly PathPattern[] {
   if (ways.length === 1) return ways
   const byShape = new Map<string, PathPattern>()

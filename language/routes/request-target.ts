@@ -8,7 +8,7 @@ export interface Target {
 }
 
 export interface SentTarget extends Target {
-  /** Of an absolute-form target. */
+  /** The authority of an absolute-form target. */
   readonly authority: string | undefined
 }
 

@@ -58,7 +58,7 @@ type Wishes = Readonly<Record<string, string>>
 
 export type Keys = Readonly<Record<string, KeySchema>>
 
-/** Of one type of action: its members beside `type` and the limits that every action may set. */
+/** Describes one type of action: its members beside `type` and the limits that every action may set. */
 export interface ActionSchema extends Omit<DocumentSchema, 'type' | '$ref' | 'properties'> {
   readonly description: string
   readonly own: Keys

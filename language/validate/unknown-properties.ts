@@ -64,7 +64,7 @@ export const unknownProperties = (document: unknown): UnknownProperties => {
 
 export type GivenPart = 'defaults' | 'operation' | 'optionsOperation'
 
-/** Of a part that an expression gives, of which nothing but its restrictions is known to matter. Pointers begin there. */
+/** Looks at a part that an expression gives, of which nothing but its restrictions is known to matter. Pointers begin there. */
 export const misspeltRestrictions = (part: GivenPart, value: unknown): readonly Problem[] => {
   const problems: Problem[] = []
   const unknown = (path: string, member: Member): void => {

@@ -65,7 +65,7 @@ export const restrictedDigest = (
 
 const namesDigest = (names: readonly string[]): string => digestOf(names).slice(0, 16)
 
-/** Of so many names every selection is tried; one document rarely has more than two. */
+/** Every selection of so many names is tried; one document rarely has more than two. */
 const MAX_TRIED = 8
 
 /**
@@ -137,7 +137,7 @@ const scalarJson = (value: string | number | boolean | null): string => {
   return JSON.stringify(value)
 }
 
-/** By UTF-16 code units. Most maps are short, and one that was canonical before is in order already. */
+/** Sorts by UTF-16 code units. Most maps are short, and one that was canonical before is in order already. */
 const sortedKeys = (map: ValueMap): readonly string[] => {
   const keys = Object.keys(map)
   for (let index = 1; index < keys.length; index++)

@@ -10,7 +10,7 @@ export interface StateView {
   readonly bootId: string
   /** Grows with every change of what is loaded. */
   readonly version: number
-  /** Of the program, `1.4.0`; a gateway that does not send it is older than this member. */
+  /** The version of the program, `1.4.0`; a gateway that does not send it is older than this member. */
   readonly gatewayVersion?: string
   readonly manager: string | null
   readonly epoch: number
@@ -20,7 +20,7 @@ export interface StateView {
   readonly complete: boolean
   readonly specs: Readonly<Record<string, SpecState>>
   readonly realms: Readonly<Record<string, RealmState>>
-  /** By id of the document, 200 at most; a gateway that is older than this member sends none. */
+  /** Problems by id of the document, 200 at most; a gateway that is older than this member sends none. */
   readonly upstreams?: Readonly<Record<string, UpstreamProblem>>
 }
 
@@ -28,7 +28,7 @@ export interface StateView {
 export interface UpstreamProblem {
   /** `http://orders:8080` */
   readonly origin: string
-  /** Of the last failure. */
+  /** The cause of the last failure. */
   readonly cause: UpstreamCause
 }
 
@@ -60,7 +60,7 @@ export interface SpecState {
   /** null: loaded by hand. */
   readonly managedBy: string | null
   /**
-   * Of a document with an owner: as it was put, empty if it was put without. A gateway that does not send it is older
+   * The resource of a document with an owner: as it was put, empty if it was put without. A gateway that does not send it is older
    * than this member.
    */
   readonly resource?: string
@@ -82,7 +82,7 @@ export interface RealmState {
 export interface FailingProvider {
   /** Its name in the realm. */
   readonly provider: string
-  /** Of the last failure. */
+  /** The cause of the last failure. */
   readonly cause: ProviderCause
   /** What the provider sent in place of what was expected: its issuer, or a status. */
   readonly found?: string
@@ -264,9 +264,9 @@ export interface ServiceEndpoints {
 }
 
 export interface ServicePortEndpoints {
-  /** Of the Service. */
+  /** The port of the Service. */
   readonly port: number
-  /** By the port of the Pods, which may have different ones. */
+  /** Addresses by the port of the Pods, which may have different ones. */
   readonly targets: readonly { readonly port: number; readonly addresses: readonly string[] }[]
   /** No Pod is behind it that takes requests; without this, no targets mean that the Service's own address is used. */
   readonly isEmpty?: true
@@ -278,7 +278,7 @@ export interface ErrorRecord {
   readonly message: string
   readonly description: string
   readonly errors?: readonly Problem[]
-  /** Of a document that was rejected, beside its errors. */
+  /** Warnings of a document that was rejected, beside its errors. */
   readonly warnings?: readonly Warning[]
 }
 

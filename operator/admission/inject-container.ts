@@ -11,7 +11,7 @@ import type { SidecarSettings } from './inject-settings.ts'
 export interface ContainerOptions {
   readonly settings: SidecarSettings
   readonly wiring: Wiring
-  /** Of the operator: the name in its client certificate, and the owner of documents in gateways. */
+  /** The name of the operator in its client certificate, and the owner of documents in gateways. */
   readonly manager: string
   /** The pod's containers share a process namespace among them or with the node: process 1 is not the gateway then. */
   readonly isProcessShared: boolean

@@ -17,7 +17,7 @@ export interface InjectorOptions extends Pick<InjectOptions, 'manager'> {
   readonly ensureNamespaceCertificate: (namespace: string) => Promise<string | undefined>
   /** The operator's own: its pods get no gateway. */
   readonly operatorNamespace: string
-  /** Of documents, realms and sidecars: requests of other namespaces are ignored. */
+  /** Where documents, realms and sidecars may be: requests of other namespaces are ignored. */
   readonly namespaces: readonly string[] | 'all'
   readonly clock: Clock
   readonly log: Log

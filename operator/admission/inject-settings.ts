@@ -27,7 +27,7 @@ export interface SidecarSettings {
   readonly env: readonly ValueMap[]
   readonly volumes: readonly ValueMap[]
   readonly volumeMounts: readonly ValueMap[]
-  /** Of containers of the application; 0: they stay as they are. */
+  /** The wait before containers of the application are stopped; 0: they stay as they are. */
   readonly appPreStopSeconds: number
 }
 

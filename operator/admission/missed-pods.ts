@@ -17,7 +17,7 @@ export interface MissedPodsOptions {
   readonly api: Pick<KubernetesApi, 'list'>
   /** The operator's own namespace, whose pods are not counted. */
   readonly operatorNamespace: string
-  /** Of sidecars. */
+  /** Where sidecars may be. */
   readonly namespaces: readonly string[] | 'all'
   /** How often; 5 minutes. */
   readonly checkMs?: number

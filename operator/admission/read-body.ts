@@ -3,9 +3,9 @@
 import type { IncomingMessage } from 'node:http'
 
 export interface BodyLimits {
-  /** Of one body; 8 MiB: an object and its old version, of at most 3 MiB each, with room. */
+  /** The most of one body; 8 MiB: an object and its old version, of at most 3 MiB each, with room. */
   readonly maxBytes: number
-  /** Of all that are being read. */
+  /** The most of all bodies that are being read. */
   readonly maxTotalBytes: number
 }
 
@@ -19,7 +19,7 @@ export type ReadBody =
   | { readonly result: 'too_large' | 'overloaded' | 'gone' }
 
 /**
- * Of a body beyond the limit this many times the limit is read and dropped, so that the client gets to read the
+ * This many times the limit is read and dropped of a body beyond it, so that the client gets to read the
  * response.
  */
 const DROPPED_MAX = 4

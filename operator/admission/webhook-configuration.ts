@@ -31,9 +31,9 @@ export interface WebhookConfigurationOptions {
   readonly target: WebhookTarget
   /** PEM. */
   readonly caBundle: string
-  /** Of documents, realms and sidecars. */
+  /** Where documents, realms and sidecars may be. */
   readonly namespaces: readonly string[] | 'all'
-  /** By which reviews of the API server are recognised (review-key.ts); absent: they are validated without advice. */
+  /** Reviews of the API server are recognised by it (review-key.ts); absent: they are validated without advice. */
   readonly reviewKey?: string | undefined
 }
 

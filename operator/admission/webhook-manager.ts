@@ -18,7 +18,7 @@ import { driftOf, targetOf, withReviewKey } from './webhook-drift.ts'
 export interface WebhookManagerOptions {
   readonly api: KubernetesApi
   readonly type: ResourceType
-  /** Of the configuration. */
+  /** The name of the configuration. */
   readonly name: string
   /** The configuration, of that kind and name. */
   readonly make: (caBundle: string, reviewKey?: string) => ValueMap

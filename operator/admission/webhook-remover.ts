@@ -14,7 +14,7 @@ import { targetOf } from './webhook-drift.ts'
 export interface WebhookRemoverOptions {
   readonly api: Pick<KubernetesApi, 'get' | 'delete'>
   readonly type: ResourceType
-  /** Of the configuration. */
+  /** The name of the configuration. */
   readonly name: string
   /** As this operator would have made it. */
   readonly made: ValueMap

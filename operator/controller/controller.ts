@@ -23,7 +23,7 @@ export interface OperatorStatus {
   /** The source has been read and validated once. */
   readonly isReady: boolean
   readonly isLeading: boolean
-  /** By key of the resource. Empty while another operator leads: only a leader gets reports of data planes. */
+  /** Statuses by key of the resource. Empty while another operator leads: only a leader gets reports of data planes. */
   readonly resources: ReadonlyMap<string, ResourceStatus>
   readonly dataPlanes: readonly DataPlaneReport[]
   readonly notes: readonly SourceNote[]

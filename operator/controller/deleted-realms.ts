@@ -33,7 +33,7 @@ export class SourceWithDeletedRealms implements ResourceSource {
   readonly #options: DeletedRealmOptions
   #onChange: () => void = () => undefined
   #resources: ResourceCache['resources'] = new Map()
-  /** By key of the resource, in the order of deletion. */
+  /** Deletions by key of the resource, in their order. */
   readonly #deletions = new Map<string, Deletion>()
   /** A copy for caches; the same map while nothing changes. */
   #published: ReadonlyMap<string, DeletedRealm> = new Map()

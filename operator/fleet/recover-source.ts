@@ -51,7 +51,7 @@ const MAX_AT_ONCE = 2
  */
 export class RecoverSource<T extends WantedVersion> {
   readonly #options: RecoverSourceOptions<T>
-  /** By identity: while a version is the same object, nothing has changed for it. */
+  /** Searches by identity: while a version is the same object, nothing has changed for it. */
   #searches: ReadonlyMap<T, Search> = new Map()
   #asking = 0
   #hasRecovered = false

@@ -42,12 +42,12 @@ export class CacheReader {
     return this.#cache
   }
 
-  /** By key. */
+  /** The resources by key. */
   get specifications(): ReadonlyMap<string, ApiSpecificationResource> {
     return this.#specifications
   }
 
-  /** By key. */
+  /** The resources by key. */
   get realms(): ReadonlyMap<string, RealmResource> {
     return this.#realms
   }

@@ -32,7 +32,7 @@ import type { ResourceResult } from './resource-result.ts'
 export interface Reconciliation {
   readonly desired: DesiredSet
   /**
-   * By key of the resource: every ApiSpecification and Realm of our class, and those that have left it while their status
+   * Results by key of the resource: every ApiSpecification and Realm of our class, and those that have left it while their status
    * does not say so yet. Same objects if unchanged.
    */
   readonly results: ReadonlyMap<string, ResourceResult>

@@ -3,7 +3,7 @@
 import { GROUP } from './resource.ts'
 
 export const LEASE_FORMAT = {
-  /** By which operators that share a namespace, and so its Secrets, know of each other. */
+  /** Operators that share a namespace, and so its Secrets, know of each other by them. */
   labels: { 'app.kubernetes.io/part-of': 'svc-gateway' },
   /**
    * Holds the epoch where `leaseTransitions`, an int32, can't: epochs of an operator without Kubernetes are

@@ -25,7 +25,7 @@ export interface ResourceSource {
 export interface ResourceCache {
   /** Grows with every change, except those of `onRenewed`: another cache of the same version may have them. */
   readonly version: number
-  /** By `keyOf`. */
+  /** Resources by `keyOf`. */
   readonly resources: ReadonlyMap<string, Resource>
   /** `Kind/namespace/name` of Secrets and ConfigMaps that may not be read → what would have them read. */
   readonly forbidden?: ReadonlyMap<string, string>

@@ -84,7 +84,7 @@ const factsOf = (pod: ValueMap, places: PodPlaces): PodFacts | undefined => {
   return read.reading === 'data-plane' ? { dataPlane: read.dataPlane } : undefined
 }
 
-/** By name, in its order; the same object where nothing changed that is used. */
+/** Data planes by name, in the order of names; the same object where nothing changed that is used. */
 const settle = (
   known: ReadonlyMap<string, DataPlane>,
   items: Iterable<PodFacts>,

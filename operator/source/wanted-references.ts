@@ -15,7 +15,7 @@ interface Counted {
 }
 
 export class WantedReferences {
-  /** By `Kind/namespace/name`. */
+  /** Objects by `Kind/namespace/name`. */
   readonly #objects = new Map<string, Counted>()
   #wanted: ReadonlyMap<string, WantedObject> | undefined
 
@@ -50,7 +50,7 @@ export class WantedReferences {
     }
   }
 
-  /** By `Kind/namespace/name`; the same map while nothing else is wanted. */
+  /** Objects by `Kind/namespace/name`; the same map while nothing else is wanted. */
   get wanted(): ReadonlyMap<string, WantedObject> {
     this.#wanted ??= new Map(
       Array.from(this.#objects, ([id, { of, counts }]) => [id, { ...of, keys: keysOf(counts) }]),
@@ -59,7 +59,7 @@ export class WantedReferences {
   }
 }
 
-/** By `Kind/namespace/name`. */
+/** Objects by `Kind/namespace/name`. */
 export const wantedObjects = (
   references: readonly ObjectReference[],
 ): ReadonlyMap<string, WantedObject> => {

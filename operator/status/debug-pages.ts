@@ -86,7 +86,7 @@ const desiredRecord = (desired: DesiredSet | undefined): object =>
         },
       }
 
-/** By what is to be done for the one to become the other. */
+/** Says what is to be done for the one to become the other. */
 const differenceRecord = (desired: DesiredSet, report: DataPlaneReport): object => {
   const { documents, realms } = select(desired, report.dataPlane)
   return {

@@ -21,7 +21,7 @@ export interface LeaderRecord {
     /** The name of its Pod, if it is known. */
     readonly name: string
     readonly namespace: string
-    /** By its own clock. */
+    /** When it became the leader, by its own clock. */
     readonly since?: string
     /** How to reach its pages. */
     readonly command?: string

@@ -24,7 +24,7 @@ export const errorPage = (
   description = '',
 ): Page => ({ status, json: { code, message, description } })
 
-/** By path. A page is passed the segments that `:name` stands for, in order, and then the query without its `?`. */
+/** Pages by path. A page is passed the segments that `:name` stands for, in order, and then the query without its `?`. */
 export type Pages = Readonly<
   Record<
     string,

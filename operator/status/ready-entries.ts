@@ -5,7 +5,7 @@ import { FairQueue } from '../../base/fair-queue.ts'
 import type { StatusEntry } from './kubernetes-status-entry.ts'
 
 export class ReadyEntries {
-  /** By namespace. */
+  /** Entries wait by namespace, which take turns. */
   readonly #queue = new FairQueue<StatusEntry>()
   /**
    * Namespaces whose next write is that of the oldest entry. Writes alternate between the oldest and the newest one, so

@@ -145,7 +145,7 @@ const shortName = ({
   readonly name: string
 }): string => (namespace === 'default' ? name : `${namespace}/${name}`)
 
-/** By kind, namespace and name. */
+/** Compares by kind, namespace and name. */
 export const byName = (left: ResourceStatus, right: ResourceStatus): number =>
   nameOf(left.result) < nameOf(right.result) ? -1 : 1
 

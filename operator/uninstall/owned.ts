@@ -23,7 +23,7 @@ export const foreignSecret = (object: ValueMap, { namespace }: Installation): Fo
     : `it does not carry the annotation ${OWNER_ANNOTATION}`
 }
 
-/** By where its webhooks are reached. */
+/** Decides by where its webhooks are reached. */
 export const foreignWebhook = (object: ValueMap, installation: Installation): Foreign => {
   const clients = listAt(object, 'webhooks').map((webhook) =>
     isMap(webhook) ? mapAt(webhook, 'clientConfig') : {},

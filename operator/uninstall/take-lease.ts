@@ -50,7 +50,7 @@ export const takeLease = async ({ api, name, clock }: LeaseTaking): Promise<Take
   throw new Error(`another process wrote it ${MAX_TRIES} times while this one tried to take it`)
 }
 
-/** By compare and swap: the next renewal of the operator that led is rejected, and so it notices. */
+/** Writes by compare and swap: the next renewal of the operator that led is rejected, and so it notices. */
 const writeHolder = async (
   store: LeaseStore,
   before: LeaseRecord | undefined,

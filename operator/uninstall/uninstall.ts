@@ -175,7 +175,7 @@ const removeNamed = async (
   return 0
 }
 
-/** By their one name in all namespaces: a role may allow listing that name only. */
+/** Finds them by their one name in all namespaces: a role may allow listing that name only. */
 const removeListed = async (
   options: UninstallOptions,
   report: Report,

@@ -67,7 +67,7 @@ export interface OutgoingRequest {
   readonly headers: HeaderList
   /** undefined: that of the origin. */
   readonly hostHeader: string | undefined
-  /** Of a client that asks to switch to a WebSocket, where the document lets it. */
+  /** What a client offers that asks to switch to a WebSocket, where the document lets it. */
   readonly webSocket: WebSocketOffer | undefined
   /** `client`: the body of the request, as it arrives. */
   readonly body: Buffer | null | 'client'

@@ -18,7 +18,7 @@ export interface EndpointResponse {
   /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: HeaderList
   readonly body: string
-  /** Of its error, if it is one: for the access log and `GET /why/:id`. */
+  /** The code of its error, if it is one: for the access log and `GET /why/:id`. */
   readonly code?: string
 }
 

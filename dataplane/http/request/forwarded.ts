@@ -16,7 +16,7 @@ export interface Client {
   readonly peername: string
   readonly address: string
   /**
-   * By what guesses are counted. False: there is no X-Forwarded-For, and `address` is the proxy's, the same for all its
+   * Guesses are counted by the address. False: there is no X-Forwarded-For, and `address` is the proxy's, the same for all its
    * clients. True for a malformed one, so that no client gains by sending a malformed header.
    */
   readonly isAddressKnown: boolean

@@ -78,7 +78,7 @@ class PreparedResponse implements ResponsePlan {
   readonly #uri: Evaluate | undefined
   readonly #json: JsonText
   readonly #source: TemplateSource
-  /** Of the body, for what is seldom. */
+  /** Evaluates the body, for what is seldom. */
   #value: Evaluate | undefined
   #statusOfBody: ((context: EvaluationContext) => number | undefined) | undefined
 

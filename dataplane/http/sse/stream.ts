@@ -23,7 +23,7 @@ export type EndedBy = 'action' | 'fault' | 'client' | 'shutdown'
 
 export interface StreamEnd {
   readonly by: EndedBy
-  /** Of the body. */
+  /** The length of the body. */
   readonly bytes: number
   /** The code of the error record, if an expression failed, or the action failed unexpectedly. */
   readonly refusal?: GatewayErrorCode

@@ -96,7 +96,7 @@ export abstract class SeenRequest {
   abstract readonly isAcceptable: boolean
 
   /**
-   * Of the handshake of a WebSocket: whether a page of this origin may open one with these credentials. Other requests have
+   * Whether a page of this origin may open the WebSocket of this handshake with these credentials. Other requests have
    * nothing to check.
    */
   abstract checkOrigin(security: CompiledSecurity): CheckResult

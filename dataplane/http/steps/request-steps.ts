@@ -35,7 +35,7 @@ import type {
   CheckResult,
 } from './request-step.ts'
 
-/** Of paths that have no operation for a request: which of them is for it follows from what they lack. */
+/** Makes a step of paths that have no operation for a request: which of them is for it follows from what they lack. */
 const ofPath = (
   name: DecisionStep,
   isFor: (unserved: UnservedRequest) => boolean,
@@ -237,7 +237,7 @@ const NEGOTIATE: RequestStep = {
 const servedBy = ({ offers, hasEvents }: OperationShape): readonly string[] =>
   hasEvents ? [...offers, EVENT_STREAM] : offers
 
-/** Of requests that have a body; those for WebSocket connections have none. */
+/** Makes a step of requests that have a body; those for WebSocket connections have none. */
 const ofBody = (
   name: DecisionStep,
   isFor: DoorStep<OperationShape>['isFor'],

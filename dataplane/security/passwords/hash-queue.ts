@@ -71,7 +71,7 @@ export class HashQueue {
 }
 
 class NetworkQueue {
-  /** By network, which take turns. */
+  /** What waits of each network; networks take turns. */
   readonly #networks = new FairQueue<Waiting>()
   /** The queue of each network, whose addresses take turns. */
   readonly #places = new Map<string, FairQueue<Waiting>>()

@@ -64,7 +64,7 @@ export const outsideNetworks = (reason: NetworkReason, pointer: string | undefin
 
 /** What was asked of a request that is refused. */
 interface Demand {
-  /** Of all alternatives, in the order of the document. */
+  /** The schemes of all alternatives, in the order of the document. */
   readonly schemes: readonly SchemeName[]
   readonly realmUri: string
   /** Whose credentials are refused; undefined: there are none. */

@@ -74,7 +74,7 @@ interface Presented extends Pick<FoundCredentials, 'schemes' | 'isAmbiguous'> {
   readonly isByHeader: boolean
 }
 
-/** Of a single scheme its authenticator decides whether there are credentials. */
+/** The authenticator of a single scheme decides whether there are credentials. */
 const presentedIn = ({ security, caller }: AuthenticationInput): Presented => {
   if (security.length === 1)
     return { schemes: authSchemesOf(security), isAmbiguous: false, isByHeader: false }

@@ -58,9 +58,9 @@ export interface PackedPath {
 
 /** What only requests need. */
 export interface UnpackedDocument {
-  /** Of all versions, one version after the other. */
+  /** The paths of all versions, one version after the other. */
   readonly paths: readonly UnpackedPath[]
-  /** By version. */
+  /** The refusal of each version. */
   readonly unmatched: readonly UnmatchedParts[]
 }
 

@@ -65,7 +65,7 @@ const readChecked = (checksum: string | undefined, text: string): ValueMap | und
   return isMap(value) ? value : undefined
 }
 
-/** By the checksum they are what this or an earlier version has written. */
+/** The checksum says that they are what this or an earlier version has written. */
 const ownershipOf = (value: ValueMap): Ownership => ({
   manager: typeof value['manager'] === 'string' ? value['manager'] : null,
   epoch: Number(value['epoch']),

@@ -65,7 +65,7 @@ export class HealthRegistry {
   readonly onEvent: (event: HealthEvent) => void
   readonly ejectionCounter: EjectionCounter = { count: 0 }
   readonly #origins = new Map<string, OriginHealth>()
-  /** By realm, the origins that have a detector of it; the oldest first. */
+  /** The origins that have a detector, by its realm; the oldest first. */
   readonly #realms = new Map<string, Set<OriginHealth>>()
   #detectors = 0
 

@@ -85,7 +85,7 @@ export class Http1Client implements Timed, Deferred {
   /** The one that is in progress, or waits to be sent. */
   #exchange: Exchange | undefined
   #keepAliveMs: number
-  /** By the latest read. */
+  /** How many bytes the latest read gave. */
   #readBytes = 0
   #isPaused = false
   /** Reading was stopped at the socket. */
@@ -230,7 +230,7 @@ export class Http1Client implements Timed, Deferred {
     return this.#exchange?.request.webSocket !== undefined
   }
 
-  /** Of a socket that has no reading. */
+  /** Takes what a socket without a read buffer of ours emits. */
   readonly #onChunk = (chunk: Buffer): void => {
     const exchange = this.#exchange
     if (exchange?.isSent !== true) this.#disconnect()

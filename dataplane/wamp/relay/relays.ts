@@ -87,7 +87,7 @@ export interface RelayEnd {
 export interface RelayRules {
   /** Asked at intervals: why the connection ends now; undefined: it goes on. */
   readonly whyOver: () => RelayEnd | undefined
-  /** Of connections to routers. */
+  /** Rules for connections to routers. */
   readonly wamp?: WampRules | undefined
 }
 

@@ -30,7 +30,7 @@ interface Subscriber {
 
 export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subscriptions => {
   const { peer, guard } = deps
-  /** By id: a router gives the same topic and match the same one. */
+  /** The subscribers of each id: a router gives the same topic and match the same one. */
   const subscribers = new Map<number, Set<Subscriber>>()
 
   const release = (id: number, subscriber: Subscriber, subscription: unknown): Promise<void> => {

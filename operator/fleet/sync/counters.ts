@@ -29,7 +29,7 @@ export interface FleetCounters extends PlaneCounts {
   readonly excessiveResponses: number
   /** Rounds in which something was sent. */
   readonly rounds: RoundSeconds
-  /** By name; only of those that are there. */
+  /** Counts by name, only of those that are there. */
   readonly dataPlanes: ReadonlyMap<string, PlaneCounts>
   /** Now. */
   readonly roundsAtWork: number

@@ -12,7 +12,7 @@ import { edited, type Edits } from '../../edited-map.ts'
 
 /** What data planes have loaded of one owner. Never changes. */
 export interface LoadedContents {
-  /** By id, without warnings: data planes that have loaded the same may warn of different things. */
+  /** Documents by id, without warnings: data planes that have loaded the same may warn of different things. */
   readonly documents: ReadonlyMap<string, LoadedDocument>
   /** Digests, by uri. */
   readonly realms: ReadonlyMap<string, string>

@@ -33,7 +33,7 @@ interface Known {
 export class LoadedState {
   readonly bootId: string
   readonly gatewayVersion: string | undefined
-  /** By id of the document. */
+  /** The problem of each document, by its id. */
   readonly upstreams: ReadonlyMap<string, UpstreamProblem>
   readonly manager: string | null
   readonly epoch: number

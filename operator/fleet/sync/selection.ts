@@ -143,7 +143,7 @@ class MentionedLabels {
   #documents: DesiredSet['documents'] = new Map()
   #counts: ReadonlyMap<string, number> = new Map()
 
-  /** By key of the label. Never changes; the same map while nothing changes. */
+  /** Counts documents by key of the label. The map never changes; it is the same while nothing does. */
   follow(documents: DesiredSet['documents']): ReadonlyMap<string, number> {
     const before = this.#documents
     this.#documents = documents

@@ -17,7 +17,7 @@ const MANY = 1_000
 export class Withholding {
   readonly #limitMs: number
   readonly #now: Clock['now']
-  /** By namespace of the documents that are rejected. */
+  /** The spell of each namespace whose documents are rejected. */
   readonly #spells = new Map<string, Spell>()
 
   /** @param limitMs how long documents of one namespace may keep data planes out of service; 0: never */

@@ -7,7 +7,7 @@ import type { Series } from './series.ts'
 const MAX_QUEUED = 1000
 
 export class EventQueue {
-  /** By namespace. */
+  /** Warnings wait by namespace, which take turns. */
   #warnings = new FairQueue<Series>()
   #normal = new FairQueue<Series>()
 

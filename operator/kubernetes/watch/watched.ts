@@ -36,7 +36,7 @@ export interface Watched<T> {
   /** Listed once at least. */
   readonly hasSynced: boolean
   /**
-   * By `namespace/name`; another map after every change, with the same values for what has not changed: `changedKeys`
+   * Objects by `namespace/name`; another map after every change, with the same values for what has not changed: `changedKeys`
    * finds where two of them differ at the cost of the difference.
    */
   readonly items: ReadonlyMap<string, T>

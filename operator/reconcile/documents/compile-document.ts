@@ -81,7 +81,7 @@ const activeOperations = ({ versions }: CompiledApi): readonly CompiledOperation
     .flatMap(({ paths }) => paths.flatMap(({ operations }) => Object.values(operations)))
 
 export interface DocumentRequest {
-  /** Of the resource. */
+  /** The key of the resource. */
   readonly key: string
   readonly namespace: string
   readonly document: ValueMap

@@ -47,13 +47,13 @@ export interface SettledIds {
 
 export class LastGoodVersions {
   readonly #compiler: DocumentCompiler
-  /** By key of the resource. */
+  /** Versions by key of the resource. */
   readonly #versions = new Map<string, LastGood>()
   /** Id → key of the resource whose version it was after the last `settle`. */
   readonly #holders = new Map<string, string>()
   /** Keys of resources whose version has changed since the last `takeTouched`. */
   readonly #touched = new Set<string>()
-  /** By key of the resource. */
+  /** Versions by key of the resource. */
   readonly #revoked = new Map<string, RevokedVersion>()
   readonly #missing = new ComputedCache<MissingVersion>()
   #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
@@ -69,7 +69,7 @@ export class LastGoodVersions {
     for (const key of this.#revoked.keys()) if (!resources.has(key)) this.#revoked.delete(key)
   }
 
-  /** By key of the resource, until it has another version. */
+  /** Versions by key of the resource, until it has another one. */
   get revoked(): ReadonlyMap<string, RevokedVersion> {
     return this.#revoked
   }
@@ -263,7 +263,7 @@ export class LastGoodVersions {
 const isRecoverable = ({ checked, programmed }: ApiSpecificationResource): boolean =>
   'spec' in checked && programmed !== undefined
 
-/** By its status, whether data planes may have loaded this very version. */
+/** Whether data planes may have loaded this very version, by its status. */
 const mayServe = (resource: ApiSpecificationResource, { digest }: DesiredDocument): boolean =>
   resource.programmed === undefined
     ? wasSent(resource)

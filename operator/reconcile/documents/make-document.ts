@@ -62,9 +62,9 @@ const hostsOf = ({ forwardHosts }: CompiledDocument): readonly string[] => [
 ]
 
 export interface RemakeContext {
-  /** Of the resource. */
+  /** The key of the resource. */
   readonly key: string
-  /** Of the newest generation, as they are now; undefined: not all of them can be read. */
+  /** Values of the newest generation, as they are now; undefined: not all of them can be read. */
   readonly secrets: SecretVariables | undefined
   readonly compiler: DocumentCompiler
 }

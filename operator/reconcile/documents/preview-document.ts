@@ -32,7 +32,7 @@ export interface DocumentStanding {
 
 /** What stands beside the documents, as they were last settled. */
 export interface PreviewContext extends Omit<ValidationContext, 'quota'> {
-  /** Of the namespace of the document; undefined: there are no quotas. */
+  /** What the namespace of the document uses; undefined: there are no quotas. */
   readonly quotaUse: QuotaUse | undefined
 }
 

@@ -72,7 +72,7 @@ export interface ApiSpecificationValidation extends Pick<
 
 /** What stands outside a document and decides over it. */
 export interface DocumentContext {
-  /** Of the resource. */
+  /** The key of the resource. */
   readonly key: string
   readonly compiler: CompileOne
   readonly variables: Found<SecretVariables>
@@ -231,7 +231,7 @@ const isAbsent = (
     ? !access.realm.isKept && access.realm.namespace !== namespace
     : access.isAbsent === true
 
-/** Of a good document. None of the conditions so far is for it to decide. */
+/** What is found of a good document: none of the conditions so far is for it to decide. */
 const foundIn = (): FoundBy<'document'> => ({})
 
 /** Where the realm can't be used, the document is validated as if it could: one fault must not hide another. */
@@ -300,7 +300,7 @@ const refusal = (
   return whole === undefined ? invalid(located) : tooLarge(whole.message)
 }
 
-/** Of a realm that is not known, what it lacks is not known either. */
+/** It is not known what a realm lacks that is not known itself. */
 const locateWarnings = (
   warnings: readonly Warning[],
   place: DocumentPlace,

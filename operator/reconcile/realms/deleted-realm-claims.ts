@@ -18,7 +18,7 @@ interface ExistingRealm extends Claimant<RealmResource> {
 
 /** What was known before the deletion. */
 interface Memory {
-  /** By key of the resource. */
+  /** Good versions by key of the resource. */
   readonly lastGood: ReadonlyMap<string, GoodRealm>
   /** Whether data planes may hold the uri since this resource had it. */
   readonly isHolder: (uri: string, key: string) => boolean
@@ -32,7 +32,7 @@ interface Deletion {
 }
 
 export class DeletedRealmClaims {
-  /** By key of the resource. */
+  /** Deletions by key of the resource. */
   readonly #deletions = new Map<string, Deletion>()
 
   /** Before the cache is validated. */

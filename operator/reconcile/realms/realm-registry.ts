@@ -49,7 +49,7 @@ export interface ValidatedRealms {
   readonly kept: ReadonlySet<string>
   /** Uris that no data plane may keep. */
   readonly revoked: ReadonlySet<string>
-  /** By key of the resource. */
+  /** Results by key of the resource. */
   readonly results: ReadonlyMap<string, ResourceResult>
   /** Realms of which not even the uri can be told. */
   readonly nameless: readonly RealmResource[]
@@ -78,7 +78,7 @@ export class RealmRegistry {
   readonly #results = new ComputedCache<ResourceResult>()
   /** Key → uid, by the first cache, as what this operator writes since is no proof; of Realms that were here since. */
   #ownersBefore: Map<string, string> | undefined
-  /** By key of the resource. */
+  /** Good versions by key of the resource. */
   readonly #lastGood = new Map<string, GoodRealm>()
   readonly #keptIds = new KeptIds<RealmResource>(mayRealmBeHeld)
   readonly #deletedRealms = new DeletedRealmClaims()

@@ -54,14 +54,14 @@ export interface GoodRealm {
   readonly groups: CallerGroups
   readonly namespace: string
   readonly generation: number
-  /** Of the Realm. */
+  /** The uid of the Realm. */
   readonly uid: string
 }
 
 /** All that documents are validated against: the same object while it says the same, whatever else changes. */
 export interface RealmTerms {
   readonly uri: string
-  /** Of the Realm. */
+  /** The namespace of the Realm. */
   readonly namespace: string
   readonly facts: RealmFacts
   /** Absent: any. */

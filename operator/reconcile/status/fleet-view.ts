@@ -41,7 +41,7 @@ export type State = DocumentState | RealmState
 export interface Sight {
   readonly total: number
   count(...states: readonly State[]): number
-  /** By name. */
+  /** The first by name. */
   first(state: State): DataPlaneReport | undefined
   /** For a document: what the data planes that have loaded it warn of, each of it once. */
   readonly warnings: readonly Warning[]
@@ -56,7 +56,7 @@ export interface Sight {
 }
 
 interface NamedDataPlane {
-  /** By name. */
+  /** The first by name. */
   readonly first: DataPlaneReport
   /** How many more there are. */
   readonly others: number
@@ -72,7 +72,7 @@ interface Observation {
   readonly state: State | undefined
   /** Digest. */
   readonly held: string | undefined
-  /** Of the document as it has loaded it. */
+  /** The document as it has loaded it. */
   readonly warnings: readonly Warning[]
   readonly router: RouterState | undefined
   readonly upstream: UpstreamState | undefined
@@ -90,7 +90,7 @@ export class FleetView {
   readonly #watched = new Map<string, Watched>()
   /** Keys of the subjects of one name, which several resources may claim. */
   readonly #named = new Map<string, Set<string>>()
-  /** By name of the data plane, in the order of names. */
+  /** Reports by name of the data plane, in the order of names. */
   #reports: ReadonlyMap<string, DataPlaneReport> = new Map()
   readonly #audiences = new Audiences()
 

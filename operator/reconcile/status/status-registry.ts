@@ -30,7 +30,7 @@ export class StatusRegistry {
   }
 
   /**
-   * By key of the resource. A status that has not changed is the same object, and so is the map. The first status of a
+   * Statuses by key of the resource. A status that has not changed is the same object, and so is the map. The first status of a
    * resource continues the one in the resource, so that a new registry, after a restart or a change of leaders, causes no
    * needless writes.
    */
