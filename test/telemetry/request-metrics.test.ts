@@ -273,6 +273,12 @@ describe('the bounds', () => {
     expect(linesWith(metrics, 'errors_total')).toEqual(['errors_total{api="a",status="500"} 1'])
   })
 
+  it('of one document is 200 operations where nothing else is said', () => {
+    const metrics = bounded({})
+    for (let index = 0; index < 210; index++) call(metrics, labelsOf({ path: `/${index}` }))
+    expect(rowsOf(metrics)).toBe(200 + 1)
+  })
+
   it('of one document leaves the others room', () => {
     const metrics = bounded({ maxRowsOfDocument: 10, maxRows: 15 })
     for (let index = 0; index < 100; index++) {

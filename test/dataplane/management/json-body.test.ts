@@ -110,6 +110,11 @@ describe('what is refused', () => {
     ],
     ['a nesting bomb', () => read('['.repeat(100_000), 65_536), '400 wamp.error.invalid_argument'],
     [
+      'one level too many',
+      () => read('['.repeat(257) + ']'.repeat(257), 65_536),
+      '400 wamp.error.invalid_argument',
+    ],
+    [
       'a map over its bound',
       () => read(`{"a": "${'x'.repeat(9)}"}`, 4, narrow),
       '413 svc.error.payload_too_large',
