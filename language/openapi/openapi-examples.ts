@@ -5,7 +5,12 @@ import { mapAt, memberAt } from '../expression/members.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { mediaKind } from '../routes/media-kind.ts'
 import { PROBLEM_JSON } from '../routes/negotiate.ts'
-import type { Words } from './openapi-operation.ts'
+
+/** What a document says of an operation to people, as written. */
+export interface Words {
+  readonly path: ValueMap
+  readonly operation: ValueMap
+}
 
 /** Name → Example Object. */
 type Examples = ValueMap

@@ -13,15 +13,9 @@ import type { PipeArgument } from '../expression/template.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import { isWithBody } from '../routes/negotiate.ts'
 import type { OpenApiPath } from './openapi-path.ts'
-import { inJson, requestExamples, withExamples } from './openapi-examples.ts'
+import { inJson, requestExamples, withExamples, type Words } from './openapi-examples.ts'
 import type { DescribedSchemas } from './openapi-schemas.ts'
 import { describeResponses } from './openapi-responses.ts'
-
-/** What a document says of an operation to people, as written. */
-export interface Words {
-  readonly path: ValueMap
-  readonly operation: ValueMap
-}
 
 interface Given {
   readonly method: Method
