@@ -7,7 +7,7 @@ import { isMap, type Value, type ValueMap } from '../../language/expression/valu
 import { isSameValue } from '../../operator/resource/same-value.ts'
 import { effectsOf, type MemberChange, WHOLE } from './effects.ts'
 import type { Effect, Entry } from './entry.ts'
-import { isOpen } from './judge-security.ts'
+import { isOpen } from './security-effects.ts'
 
 export interface Change {
   readonly type: 'added' | 'removed' | 'changed'

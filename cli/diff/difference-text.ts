@@ -35,8 +35,8 @@ export const changesForGitHub = (changes: readonly Change[]): string =>
     .map(({ effects, words, at }) => {
       const [, file = '', line = '1', column = '1'] = /^(.*):(\d+):(\d+)$/s.exec(at) ?? []
       const place = { file, line: Number(line), column: Number(column) }
-      const isFault = effects.includes('loosened') || effects.includes('breaking')
-      const level = isFault ? 'error' : effects.includes('may break') ? 'warning' : 'notice'
+      const isError = effects.includes('loosened') || effects.includes('breaking')
+      const level = isError ? 'error' : effects.includes('may break') ? 'warning' : 'notice'
       return `${workflowCommand(level, { ...place, title: effects.join(', ') }, words)}\n`
     })
     .join('')
@@ -109,14 +109,14 @@ const plain = (value: Value | undefined): string =>
   value === undefined ? 'unset' : JSON.stringify(value)
 
 const MAX_WORDS = 120
-const AROUND = 30
+const KEPT_BEFORE = 30
 
 /** Long texts from where they begin to differ. */
 const excerpts = (before: string, after: string): string => {
   let same = 0
   while (same < before.length && before[same] === after[same]) same++
   const isLong = Math.max(before.length, after.length) > MAX_WORDS
-  const from = isLong ? Math.max(0, same - AROUND) : 0
+  const from = isLong ? Math.max(0, same - KEPT_BEFORE) : 0
   const cut = (text: string): string =>
     `${from > 0 ? '…' : ''}${text.slice(from, from + MAX_WORDS).toWellFormed()}${text.length > from + MAX_WORDS ? '…' : ''}`
   return `${cut(before)} → ${cut(after)}`

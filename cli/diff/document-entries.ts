@@ -63,13 +63,13 @@ export const entriesOfRow = (
   version?: FoldedVersion,
 ): readonly Entry[] =>
   methods.map((method) => {
-    const isAsked = security !== 'none'
+    const isSecured = security !== 'none'
     const members: ValueMap = {
       document,
       realm,
       action: { type: action },
       security:
-        isAsked && version?.security !== undefined
+        isSecured && version?.security !== undefined
           ? plainSecurity(version.security)
           : { type: security },
     }

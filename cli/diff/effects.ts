@@ -3,7 +3,7 @@
 
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Effect, Entry } from './entry.ts'
-import { isOpen, judgeCors, judgeSecurity } from './judge-security.ts'
+import { isOpen, corsEffects, securityEffects } from './security-effects.ts'
 
 export interface MemberChange {
   /** Name of the member, and of members within. */
@@ -18,10 +18,10 @@ interface Sides {
   readonly right: ValueMap
 }
 
-type Judge = (change: MemberChange, sides: Sides) => readonly Effect[]
+type EffectRule = (change: MemberChange, sides: Sides) => readonly Effect[]
 
 const always =
-  (...effects: readonly Effect[]): Judge =>
+  (...effects: readonly Effect[]): EffectRule =>
   () =>
     effects
 
@@ -29,13 +29,13 @@ const CHANGED = always('changed')
 const MAY_BREAK = always('may break')
 
 /** A smaller bound, or less time. */
-const bound: Judge = ({ before, after }) =>
+const bound: EffectRule = ({ before, after }) =>
   typeof before === 'number' && typeof after === 'number' && after > before
     ? ['changed']
     : ['may break']
 
 /** What is no longer in a list, nor within a range of media types. */
-const choice: Judge = ({ before, after }) =>
+const choice: EffectRule = ({ before, after }) =>
   listOf(before).every((each) => listOf(after).some((other) => isWithin(each, other)))
     ? ['changed']
     : ['breaking']
@@ -52,7 +52,7 @@ const listOf = (value: Value | undefined): readonly Value[] =>
   value !== undefined && isList(value) ? value : []
 
 /** Clients ignore a member that is new. */
-const response: Judge = ({ path, before }) => {
+const response: EffectRule = ({ path, before }) => {
   if (path.at(-1) === 'status_code') return ['breaking']
   return before === undefined && path.length > 1 ? ['changed'] : ['may break']
 }
@@ -60,7 +60,7 @@ const response: Judge = ({ path, before }) => {
 /** Where a request goes to is not for clients to see. */
 const TARGETS = new Set(['host', 'hosts', 'credential'])
 
-const action: Judge = (change, sides) => {
+const action: EffectRule = (change, sides) => {
   const name = change.path[1] ?? ''
   if (TARGETS.has(name)) return ['changed']
   const { left } = sides
@@ -69,23 +69,23 @@ const action: Judge = (change, sides) => {
   return isAnswer ? response(change, sides) : ['may break']
 }
 
-const schemes: Judge = ({ before, after }) => {
+const schemes: EffectRule = ({ before, after }) => {
   const effects = members(listOf(before), listOf(after))
   return effects.filter((effect) => effect === 'breaking' || listOf(after).includes('http'))
 }
 
 /** Others know the users of another realm, or the same by other credentials. */
-const realm: Judge = (_change, { left }) =>
+const realm: EffectRule = (_change, { left }) =>
   isOpen(left['security']) ? ['may break'] : ['loosened', 'breaking']
 
 /** Compared whole, and judged by what they mean together. */
 export const WHOLE: ReadonlySet<string> = new Set(['security', 'cors'])
 
-const OF_DOCUMENTS: Readonly<Record<string, Judge>> = {
+const OF_DOCUMENTS: Readonly<Record<string, EffectRule>> = {
   document: CHANGED,
   realm,
-  security: ({ before, after }) => judgeSecurity(before, after),
-  cors: ({ before, after }) => judgeCors(before, after),
+  security: ({ before, after }) => securityEffects(before, after),
+  cors: ({ before, after }) => corsEffects(before, after),
   schemes,
   accepts: choice,
   provides: choice,
@@ -103,7 +103,7 @@ const OF_DOCUMENTS: Readonly<Record<string, Judge>> = {
 }
 
 /** Whose names, keys and issuers let callers in: one more lets in more, one less keeps someone out. */
-const callers: Judge = ({ path, before, after }) => {
+const callers: EffectRule = ({ path, before, after }) => {
   if (path.some((name) => NOTES.has(name))) return ['changed']
   if (before !== undefined && after !== undefined && isList(before) && isList(after))
     return members(before, after)
@@ -122,19 +122,19 @@ const members = (before: readonly Value[], after: readonly Value[]): readonly Ef
 ]
 
 /** Left out, it takes any. */
-const origins: Judge = ({ before, after }) => {
+const origins: EffectRule = ({ before, after }) => {
   if (before === undefined) return ['breaking']
   if (after === undefined) return ['loosened']
   return members(listOf(before), listOf(after))
 }
 
-const router: Judge = ({ path, before, after }) => {
+const router: EffectRule = ({ path, before, after }) => {
   if (path.length > 1) return ['may break']
   if (before === undefined) return ['changed']
   return after === undefined ? ['breaking'] : ['may break']
 }
 
-const OF_REALMS: Readonly<Record<string, Judge>> = {
+const OF_REALMS: Readonly<Record<string, EffectRule>> = {
   description: CHANGED,
   info: (change, sides) =>
     change.path[1] === 'oidc_providers' ? callers(change, sides) : ['changed'],
@@ -160,6 +160,6 @@ export const effectsOf = (
 ): readonly Effect[] => {
   const table = kind === 'realm' ? OF_REALMS : OF_DOCUMENTS
   const name = change.path[0] ?? ''
-  const judge = Object.hasOwn(table, name) ? table[name] : undefined
-  return judge === undefined ? ['may break'] : judge(change, sides)
+  const rule = Object.hasOwn(table, name) ? table[name] : undefined
+  return rule === undefined ? ['may break'] : rule(change, sides)
 }

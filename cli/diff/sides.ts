@@ -86,14 +86,14 @@ export const sidesOfGateway = async (
   const rows = listed.routes.map(({ row }) => row).filter(({ document }) => document !== '')
   const ids = new Set(wanted.documents.map(({ folded }) => folded.id))
   const compared = all ? [...new Set([...ids, ...rows.map(({ document }) => document)])] : [...ids]
-  const asked = await askGateway(url, settings, (client) => readServed(client, compared))
-  if ('error' in asked) return asked
-  const realms = new Map(asked.value.realms.map((each) => [each.uri, each]))
+  const answer = await askGateway(url, settings, (client) => readServed(client, compared))
+  if ('error' in answer) return answer
+  const realms = new Map(answer.value.realms.map((each) => [each.uri, each]))
   const hadRouter = (uri: string): boolean => hasRouterUrl(realms.get(uri)?.realm ?? {})
   // A realm that is not among the files is as the gateway has it.
   const hasRouter = (uri: string): boolean =>
     wanted.realms.has(uri) ? wanted.hasRouter(uri) : hadRouter(uri)
-  const { documents, notes } = foldServed(asked.value.sources, wanted, maxRoutes)
+  const { documents, notes } = foldServed(answer.value.sources, wanted, maxRoutes)
   const others = entriesOfOthers(all ? [] : rows.filter(({ document }) => !ids.has(document)))
   const isKept = ({ full }: Entry): boolean => {
     const uri = textAt(full, 'realm')

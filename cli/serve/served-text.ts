@@ -16,10 +16,10 @@ export const servedText = (
 /** @returns undefined: all is served. The problems themselves have been printed, with file and line */
 export const findUnserved = ({ resources, notes }: StatusView): string | undefined => {
   const unready = resources.filter((resource) => !isReady(resource))
-  const faults = notes.filter(({ severity }) => severity === 'error')
+  const broken = notes.filter(({ severity }) => severity === 'error')
   if (unready.length > 0)
     return `${unready.length} of ${count(resources.length, 'resource')} cannot be served`
-  return faults.length > 0 ? `${count(faults.length, 'file')} cannot be read` : undefined
+  return broken.length > 0 ? `${count(broken.length, 'file')} cannot be read` : undefined
 }
 
 const count = (number: number, noun: string): string =>

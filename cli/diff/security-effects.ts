@@ -6,7 +6,7 @@ import { isSameValue } from '../../operator/resource/same-value.ts'
 import type { Effect } from './entry.ts'
 
 /** Described, as the folded view has it. */
-export const judgeSecurity = (
+export const securityEffects = (
   before: Value | undefined,
   after: Value | undefined,
 ): readonly Effect[] => {
@@ -95,7 +95,7 @@ const NO_PAGES: ValueMap = {
 }
 
 /** Pages of other origins that could not call, with cookies, or with other methods and headers. */
-export const judgeCors = (
+export const corsEffects = (
   before: Value | undefined,
   after: Value | undefined,
 ): readonly Effect[] => {
