@@ -74,9 +74,9 @@ A hash or secret, in a Realm or under the name of one in a document, is \`(hidde
 
 The exit code is 0 without a difference, 3 if security is loosened, else 4 if anything breaks or may break a caller, else 1; 2 if a document has to be left out. In a pull request:
 
-\`\`\`yaml
-- run: git worktree add ../main origin/main
-- run: svc diff ../main/apis apis -o github
+\`\`\`sh
+git worktree add ../main origin/main
+svc diff ../main/apis apis -o github
 \`\`\`
 
 ## In an editor
