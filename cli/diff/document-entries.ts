@@ -1,6 +1,7 @@
 // Takes documents apart into what is compared: hosts, routes and versions. Joined are routes by what a client sends, so that
 // a path which moves to another document, or whose bindings have other names, is the same. Pure.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import {
   describeDocument,
   type FoldedDocument,
@@ -107,8 +108,8 @@ const routesOf = (
         ...placeOfRoute(method.toUpperCase(), document.host, path.template),
         at: placeOf(operation.pointer),
         summary: `action ${actionText(operation)}, security ${securityText(operation.security)}`,
-        shown: membersOf(path, operation, document),
-        full: membersOf(revealed.paths[at] ?? path, full, document),
+        shown: membersOf(path, operation, document, version),
+        full: membersOf(revealed.paths[at] ?? path, full, document, version),
       }
     }),
   )
@@ -117,10 +118,11 @@ const membersOf = (
   { described }: FoldedPath,
   operation: OperationDescription,
   { id, realmUri }: FoldedDocument,
+  version: FoldedVersion,
 ): ValueMap => {
   // Those of the path answer what has no operation, and are among those of each operation that has no others.
   const { action, on_result: onResult } = operation
-  return sorted({
+  const members: ValueMap = {
     document: id,
     realm: realmUri,
     ...without(described, 'headers'),
@@ -129,7 +131,14 @@ const membersOf = (
     // What a response says is in response_headers.
     action: action.type === 'forward' ? action : without(action, 'headers'),
     on_result: isMap(onResult) ? without(onResult, 'headers') : null,
-  })
+  }
+  // The text of the OpenAPI description follows from all else that is compared, and so does its tag.
+  const isDescription = operation.pointer === childPointer(version.pointer, 'openapi')
+  return sorted(
+    isDescription
+      ? { ...without(members, 'response_headers', 'on_result'), action: { type: action.type } }
+      : members,
+  )
 }
 
 const without = (map: ValueMap, ...names: readonly string[]): ValueMap =>

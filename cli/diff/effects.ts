@@ -57,6 +57,24 @@ const response: EffectRule = ({ path, before }) => {
   return before === undefined && path.length > 1 ? ['changed'] : ['may break']
 }
 
+/** Something that requests must satisfy: a limit or a schema by its name. */
+const requirement =
+  (within: EffectRule): EffectRule =>
+  (change, sides) => {
+    const { path, before, after } = change
+    if (path.length > 2) return within(change, sides)
+    if (before === undefined) return ['breaking']
+    return after === undefined ? ['loosened'] : ['may break']
+  }
+
+/** Fewer of these let less through; more of the others do. */
+const LETS_THROUGH = new Set(['requests', 'burst'])
+
+const rateLimit: EffectRule = ({ path, before, after }) => {
+  if (typeof before !== 'number' || typeof after !== 'number') return ['may break']
+  return LETS_THROUGH.has(path[2] ?? '') === after > before ? ['loosened'] : ['breaking']
+}
+
 /** Where a request goes to is not for clients to see. */
 const TARGETS = new Set(['host', 'hosts', 'credential'])
 
@@ -91,6 +109,8 @@ const OF_DOCUMENTS: Readonly<Record<string, EffectRule>> = {
   provides: choice,
   languages: choice,
   limits: bound,
+  rate_limits: requirement(rateLimit),
+  schema: requirement(MAY_BREAK),
   pool_size: bound,
   action,
   response_headers: response,

@@ -284,6 +284,88 @@ describe('members of an operation', () => {
   })
 })
 
+describe('rate limits', () => {
+  const FAIR = { requests: 10, seconds: 60, burst: 20, cost: 2 }
+  const limited = (more: Members): Members => ({ fair: { ...FAIR, ...more } })
+
+  it.each<[string, Members | undefined, Members | undefined, readonly string[]]>([
+    ['come', undefined, limited({}), ['breaking']],
+    ['are more', limited({}), { ...limited({}), more: FAIR }, ['breaking']],
+    ['go', limited({}), undefined, ['loosened']],
+    ['are fewer', { ...limited({}), more: FAIR }, limited({}), ['loosened']],
+    ['let more requests through', limited({}), limited({ requests: 11 }), ['loosened']],
+    ['let fewer requests through', limited({}), limited({ requests: 9 }), ['breaking']],
+    ['are refilled within less time', limited({}), limited({ seconds: 59 }), ['loosened']],
+    ['are refilled within more time', limited({}), limited({ seconds: 61 }), ['breaking']],
+    ['let more come at once', limited({}), limited({ burst: 21 }), ['loosened']],
+    ['count a request less', limited({}), limited({ cost: 1 }), ['loosened']],
+    ['count a request more', limited({}), limited({ cost: 3 }), ['breaking']],
+    ['count by something else', limited({}), limited({ by: '{{request.host}}' }), ['may break']],
+    [
+      'depend on the request',
+      limited({}),
+      limited({ requests: '{{request.headers.x}}' }),
+      ['may break'],
+    ],
+  ])('%s', (_, before, after, effects) => {
+    const [left, right] = [before, after].map((limits) =>
+      withGet(limits === undefined ? {} : { rate_limits: limits }),
+    )
+    expect(changesOf([left ?? {}], [right ?? {}]).flatMap((each) => each.effects)).toEqual(effects)
+  })
+})
+
+describe('schemas', () => {
+  const BODY = { type: 'object', required: ['sku'] }
+  it.each<[string, Members, Members, readonly string[]]>([
+    ['come', {}, { schema: { body: BODY } }, ['breaking']],
+    ['go', { schema: { body: BODY } }, {}, ['loosened']],
+    [
+      'of one more part come',
+      { schema: { body: BODY } },
+      { schema: { body: BODY, headers: {} } },
+      ['breaking'],
+    ],
+    [
+      'of one part go',
+      { schema: { body: BODY, headers: {} } },
+      { schema: { body: BODY } },
+      ['loosened'],
+    ],
+    [
+      'have another keyword',
+      { schema: { body: BODY } },
+      { schema: { body: { ...BODY, maxProperties: 3 } } },
+      ['may break'],
+    ],
+  ])('%s', (_, before, after, effects) => {
+    const changes = changesOf([withGet(before)], [withGet(after)])
+    expect(changes.flatMap((each) => each.effects)).toEqual(effects)
+  })
+})
+
+describe('the OpenAPI description of a version', () => {
+  const described = (more: Members): Members => document({ openapi: '/openapi.json', ...more })
+  const PLACE = 'GET api.example.com/v1/openapi.json'
+
+  it('is no difference of its own where its text follows another one', () => {
+    const changed = { '/orders': { get: GET, post: GET } }
+    expect(lines([described({})], [described({ paths: changed })])).toEqual([
+      'changed   + POST api.example.com/v1/orders  action static, security none',
+    ])
+  })
+
+  it('is one where it comes, or others may read it', () => {
+    expect(lines([document({})], [described({})])).toEqual([
+      `changed   + ${PLACE}  action static, security none`,
+    ])
+    const guarded = described({ openapi: { path: '/openapi.json', security: basic() } })
+    expect(lines([guarded], [described({})])).toEqual([
+      `loosened  ~ ${PLACE}  security basic → none`,
+    ])
+  })
+})
+
 const basic = (more: Members = {}): Members => ({ type: 'basic', ...more })
 const KEY = { type: 'api_key', header_name: 'x-key' }
 
