@@ -55,20 +55,38 @@ const REFUSALS = {
     name: 'UnsupportedMediaType',
     description: 'The media type of the body is not accepted.',
   },
+  429: { name: 'TooManyRequests', description: 'The caller has sent too many requests.' },
 } as const
 
 type RefusalStatus = keyof typeof REFUSALS
 
-const STATUSES = Object.keys(REFUSALS) as unknown as readonly RefusalStatus[]
+const STATUSES = Object.keys(REFUSALS).map(Number) as readonly RefusalStatus[]
 
 /** The response to a failure with any other status. */
 export const FAILURE: ValueMap = { $ref: '#/components/responses/Failure' }
+
+const RETRY_AFTER = {
+  description: 'Seconds until the same request may pass.',
+  required: true,
+  schema: { type: 'integer' },
+}
+
+/** draft-ietf-httpapi-ratelimit-headers. */
+const LIMIT_FIELDS = {
+  'RateLimit-Policy': { description: 'The limits, by name.', schema: TEXT },
+  RateLimit: { description: 'What is left of each limit.', schema: TEXT },
+}
+
+const headersOf = (status: RefusalStatus, hasLimitFields = true): ValueMap =>
+  status === 429
+    ? { headers: { 'Retry-After': RETRY_AFTER, ...(hasLimitFields && LIMIT_FIELDS) } }
+    : {}
 
 /** `components.responses` of every description. */
 export const ERROR_RESPONSES: ValueMap = Object.fromEntries([
   ...STATUSES.map((status) => {
     const { name, description } = REFUSALS[status]
-    return [name, { description, content: ERROR_CONTENT }] as const
+    return [name, { description, ...headersOf(status), content: ERROR_CONTENT }] as const
   }),
   ['Failure', { description: 'An error.', content: ERROR_CONTENT }],
 ])
@@ -96,13 +114,20 @@ export const describeRefusals = (
     406: actionResponse(operation).checksAccept,
     413: hasBody,
     415: hasBody,
+    429: asksFor && operation.rateLimits !== undefined,
   }
   return Object.fromEntries(
     STATUSES.filter((status) => may[status]).map((status) => {
       const { name, description } = REFUSALS[status]
-      const response = isWorded
-        ? { description, content: { '*/*': {} } }
-        : { $ref: `#/components/responses/${name}` }
+      const hasLimitFields = operation.rateLimits?.hasHeaders ?? true
+      const isShared = !isWorded && (status !== 429 || hasLimitFields)
+      const response = isShared
+        ? { $ref: `#/components/responses/${name}` }
+        : {
+            description,
+            ...headersOf(status, hasLimitFields),
+            content: isWorded ? { '*/*': {} } : ERROR_CONTENT,
+          }
       return [status, response]
     }),
   )

@@ -266,6 +266,42 @@ describe('responses', () => {
     })
     expect(statuses('options', STATIC, security)).not.toHaveProperty('401')
   })
+
+  describe('of an operation with rate limits', () => {
+    const LIMITED = { rate_limits: { fair: { requests: 10, seconds: 60 } } }
+    const fieldsOf = (path: ValueMap, method = 'get'): readonly string[] | undefined => {
+      const described = describePaths({ '/a': { ...path, [method]: STATIC } })
+      const response = at(described, 'paths', '/a', method, 'responses', '429')
+      if (response === undefined) return undefined
+      const isShared = at(response, '$ref') === ref('TooManyRequests')
+      return keysAt(
+        isShared ? (at(described, 'components', 'responses', 'TooManyRequests') ?? {}) : response,
+        'headers',
+      )
+    }
+    const FIELDS = ['Retry-After', 'RateLimit-Policy', 'RateLimit']
+
+    it.each<[string, ValueMap, readonly string[] | undefined]>([
+      ['have 429 with what is left', LIMITED, FIELDS],
+      [
+        'have it in the words of the document, too',
+        { ...LIMITED, on_refusal: { body: 'no' } },
+        FIELDS,
+      ],
+      [
+        'leave out the fields that the document turns off',
+        { ...LIMITED, rate_limit_headers: false },
+        ['Retry-After'],
+      ],
+      ['have none where there is no limit', {}, undefined],
+    ])('%s', (_, path, fields) => {
+      expect(fieldsOf(path)).toEqual(fields)
+    })
+
+    it('have none for OPTIONS, which is not counted', () => {
+      expect(fieldsOf(LIMITED, 'options')).toBeUndefined()
+    })
+  })
 })
 
 describe('schemas', () => {
@@ -298,6 +334,11 @@ describe('schemas', () => {
       content: { 'application/json': media, 'application/msgpack': media },
     })
     expect(at(post, 'responses', '400', '$ref')).toBe('#/components/responses/BadRequest')
+  })
+
+  it.each(['query_params', 'bindings', 'headers'])('of %s alone may refuse with 400', (entry) => {
+    const { paths = {} } = describePaths({ '/a/:id': { schema: { [entry]: {} }, get: STATIC } })
+    expect(at(paths, '/a/{id}', 'get', 'responses')).toHaveProperty('400')
   })
 
   it('are components where they refer to themselves, and data stays as it is', () => {
