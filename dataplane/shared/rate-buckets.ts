@@ -3,9 +3,9 @@
 
 /** What one limit takes for one request. */
 export interface LimitTake {
-  /** Of the bucket: a hash, so that long values cost no more than short ones. */
+  /** Names the bucket: a hash, so that long values cost no more than short ones. */
   readonly key: string
-  /** Of the bucket for requests whose own has no room. */
+  /** Names the bucket for requests whose own has no room. */
   readonly sharedKey: string
   /** Whose buckets are counted together: a namespace, or a document that belongs to none. */
   readonly tenant: string
@@ -28,11 +28,11 @@ export interface LimitState {
   readonly isShared: boolean
 }
 
-/** Of a process that takes more at once than a request needs, for the next ones. */
+/** What a process gets that takes more at once than a request needs, for the next ones. */
 export interface LeasedState extends LimitState {
   /** Tokens beyond the cost, of the bucket `key`. */
   readonly leased: number
-  /** Of a limit that refuses: the time until there are enough tokens. */
+  /** The time until a limit that refuses has enough tokens. */
   readonly waitMs: number
 }
 
@@ -50,7 +50,7 @@ export interface GivenBack {
 }
 
 export interface BucketBounds {
-  /** Of each of the two rooms of a tenant. */
+  /** Buckets in each of the two rooms of a tenant. */
   readonly perRoom: number
   readonly inAll: number
   /** A room may always have so many, whatever others have. */
@@ -59,7 +59,7 @@ export interface BucketBounds {
 
 /** Together some 40 MB. */
 const BOUNDS: BucketBounds = { perRoom: 50_000, inAll: 200_000, reserved: 1000 }
-/** Of what is left of a bucket a process may take so much ahead: two processes come within 2 % of a limit. */
+/** A process may take this part of what is left of a bucket ahead: two processes come within 2 % of a limit. */
 const LEASED_SHARE = 50
 const MOST_LEASED = 100
 

@@ -25,7 +25,7 @@ export interface SecurityState {
   readonly rings: SecretRings
   /** The state of this process, for the workers of a cluster without Redis. */
   readonly shared: SharedState
-  /** Of the limits of all processes. */
+  /** The buckets of all processes. */
   readonly limiter: RateBuckets
   /** All revocations, for a worker that starts. */
   readonly revoked: () => readonly RevokedEntry[]

@@ -64,7 +64,7 @@ export type StatusCodes = Readonly<Record<string, number>>
 /** What holds for requests that no path of a version matches, as it would for those of a path that sets nothing itself. */
 export interface UnmatchedParts<T = Template> extends OwningParts {
   readonly schemes: readonly ServedScheme[]
-  /** Of its `/ws`, and where programs and people log in. */
+  /** Hold for its `/ws`, and where programs and people log in. */
   readonly rateLimits?: RateLimits<T> | undefined
   readonly refusal?: CompiledRefusal<T> | undefined
 }

@@ -28,7 +28,7 @@ export interface PartDeps {
   readonly compileRefusal: CompileRefusal
   /** Inherited header maps that have been checked: a version's paths share them. */
   readonly validatedHeaders: Map<Placed, Template>
-  /** Of `RealmFacts`. */
+  /** As in `RealmFacts`. */
   readonly countsAlone: boolean
 }
 

@@ -56,7 +56,7 @@ const wordsOf = ({ path, operation }: Words): ValueMap => {
   return Object.fromEntries(Object.entries(said).filter(([, text]) => text !== ''))
 }
 
-/** Of parameters without one. */
+/** The schema of parameters that declare none. */
 const ANY_TEXT = { type: 'string' }
 
 const parametersOf = (

@@ -1,5 +1,5 @@
-// Holds the names in code to docs/glossary.md: no identifier of the product has a retired name as a part, and no title
-// of a test has a word that CONTRIBUTING.md gives up.
+// Holds the names in code to docs/glossary.md: no identifier of the product has a retired name as a part, no title of a
+// test has a word that CONTRIBUTING.md gives up, and no doc comment of the product lacks its subject.
 
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -183,6 +183,33 @@ describe('identifiers', () => {
     ['const asking = default_', []],
   ])('of %j are found: %j', (text, expected) => {
     expect(retiredIn('x.ts', text)).toEqual(expected)
+  })
+})
+
+/** The first line of a doc comment that hangs on the name below it, with its place in the text. */
+const SUBJECTLESS = /\/\*\*(?:\n\s*\*)? (?:Of|By)\b.*/g
+
+const subjectlessIn = (file: string, text: string): readonly string[] =>
+  [...text.matchAll(SUBJECTLESS)].map(
+    ({ index, 0: comment }) =>
+      `${file}:${text.slice(0, index).split('\n').length} ${comment}: say what it is, as a sentence`,
+  )
+
+describe('doc comments', () => {
+  it.each(PRODUCT)('of %s/ begin with what they describe', (folder) => {
+    const sources = sourcesBelow(folder)
+    expect(sources.length).toBeGreaterThan(0)
+    expect(sources.flatMap(([file, text]) => subjectlessIn(file, text))).toEqual([])
+  })
+
+  it.each([
+    ['/** Of a bucket. */', 1],
+    ['a\n  /**\n   * By its name.\n   */', 1],
+    ['/** Often read. */', 0],
+    ['/** The name of a bucket. */', 0],
+    ['// Of a bucket.', 0],
+  ])('%j: %i', (text, count) => {
+    expect(subjectlessIn('x.ts', text)).toHaveLength(count)
   })
 })
 

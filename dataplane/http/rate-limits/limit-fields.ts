@@ -3,7 +3,7 @@
 
 import type { HeaderList } from '../response/headers.ts'
 
-/** Of one limit, as far as it is known. Names need no escape. */
+/** What is known of one limit. Names need no escape. */
 export interface LimitReport {
   readonly name: string
   readonly requests: number

@@ -26,7 +26,7 @@ export interface PreparedLimits extends Readonly<Record<LimitTime, readonly Prep
 export interface PreparedLimit {
   readonly name: string
   readonly pointer: string
-  /** Of its place and all that it says: as long as it is unchanged its buckets are the same. */
+  /** Covers its place and all that it says: as long as it is unchanged its buckets are the same. */
   readonly digest: string
   readonly seconds: number
   readonly burst: number | undefined

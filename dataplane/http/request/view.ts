@@ -47,7 +47,7 @@ export interface RequestFacts<T> extends UnmatchedFacts {
   readonly candidate: Candidate<T>
 }
 
-/** Of a request, whatever route it takes. */
+/** What is known of a request, whatever route it takes. */
 export interface UnmatchedFacts {
   readonly request: IncomingMessage
   readonly head: Pick<RequestHead, 'authority' | 'target'>

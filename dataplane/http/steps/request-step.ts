@@ -70,8 +70,8 @@ export abstract class SeenRequest {
   }
 
   /**
-   * By which the client counts where something is shared among clients; of IPv6 its /64. undefined: it is a proxy's, whose
-   * clients are not known, or there is none.
+   * The address that the client is counted by where something is shared among clients; of IPv6 its /64. undefined: it is a
+   * proxy's, whose clients are not known, or there is none.
    */
   get clientAddress(): string | undefined {
     return placeOfClient(this.incomingRequest)
