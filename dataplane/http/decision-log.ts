@@ -122,7 +122,7 @@ const pointerIn = (
   { place }: Settlement,
   operation: TracedOperation | undefined,
 ): string | undefined => {
-  const pointer = (place && operation?.pointerOf?.(place)) ?? ''
+  const pointer = place?.pointer ?? (place && operation?.pointerOf?.(place)) ?? ''
   if (pointer === '') return undefined
   return pointer.length <= MAX_POINTER
     ? pointer

@@ -1,5 +1,6 @@
 // Maps errors to statuses and error records. It is the only place where either is decided.
 
+import type { RefusingPlace } from '../../language/failing-place.ts'
 import { clientErrorOf } from '../../language/expression/client-fault.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { http } from '../../base/node-http.ts'
@@ -56,12 +57,20 @@ interface CountedRefusal {
   readonly refusal: GatewayErrorCode
   readonly step: DecisionStep | undefined
   readonly why?: RequestFailure
+  readonly place?: RefusingPlace
 }
 
 /** What metrics, logs and `GET /why/:id` have of the refusal of a request; without `why` its code says all. */
-export const countedRefusal = ({ code, step, reason }: GatewayError): CountedRefusal => ({
+export const countedRefusal = ({
+  code,
+  step,
+  reason,
+  pointer,
+  member,
+}: GatewayError): CountedRefusal => ({
   refusal: code,
   step,
+  ...((pointer ?? member) !== undefined && { place: { pointer, member } }),
   ...(reason !== undefined && reason !== 'csrf' && { why: { reason } }),
 })
 

@@ -205,8 +205,6 @@ export class HttpExchange implements Exchange {
     }
     if (this.#isResponding) return
     if (error instanceof ExpressionError) this.#explainExpression(error)
-    else if (known.pointer !== undefined || known.member !== undefined)
-      this.#place = { pointer: known.pointer, member: known.member }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     this.#respond(this.#renderRefusal(known), countedRefusal(known))
@@ -427,10 +425,7 @@ export class HttpExchange implements Exchange {
     return isKnown ? uri : undefined
   }
 
-  #respond(
-    rendered: RenderedResponse,
-    counted: Pick<Settlement, 'refusal' | 'failure' | 'step' | 'why'> = {},
-  ): void {
+  #respond(rendered: RenderedResponse, counted: Omit<Settlement, 'status' | 'bytes'> = {}): void {
     this.#isSettled = true
     this.#cancel = undefined
     const bytes = writeResponse(this.response, rendered, this.envelope, this.#isHead)
@@ -441,7 +436,10 @@ export class HttpExchange implements Exchange {
     this.#noteCost()
     holdBacklog(this.response, this.#observer.memory, this.#memory)
     const why = this.#why
-    const place = this.#place ?? (why && why.reason !== 'expression' ? PLACE_OF_ACTION : undefined)
+    const place =
+      this.#place ??
+      settlement.place ??
+      (why && why.reason !== 'expression' ? PLACE_OF_ACTION : undefined)
     this.#observer.settled(this, { ...settlement, ...(why && { why }), ...(place && { place }) })
   }
 

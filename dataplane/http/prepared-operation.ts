@@ -9,7 +9,8 @@ import type { BodyLimits, CompiledOperation } from '../../language/compile/compi
 import { type ContentType, orderOffers } from '../../language/routes/negotiate.ts'
 import { securityOfMethod } from '../../language/request-credentials.ts'
 import type { Method } from '../../language/document.ts'
-import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
+import { pointerOf } from '../../language/failing-place.ts'
+import type { FailingPlace } from '../../language/expression/errors.ts'
 import { isForgeable } from '../../language/forgeable-callers.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import { actionResponse } from '../../language/compile/action.ts'
@@ -107,8 +108,8 @@ export class PreparedOperation implements TemplateSource {
     return resultTemplates(operation, actionResponse(operation))
   }
 
-  pointerOf({ pointer, ...place }: RefusingPlace): string {
-    return pointer ?? pointerOf(this.#slot.load(), place)
+  pointerOf(place: FailingPlace): string {
+    return pointerOf(this.#slot.load(), place)
   }
 }
 

@@ -1,6 +1,7 @@
 // Defines how a request ended, and the operation that it ended at, as metrics, logs and traces are given them.
 
 import type { CompiledAction } from '../../language/compile/action.ts'
+import type { FailingPlace } from '../../language/expression/errors.ts'
 import type { RefusingPlace } from '../../language/failing-place.ts'
 import type { RequestFailure } from '../actions/request-failure.ts'
 import type { DecisionStep } from '../decisions/decision.ts'
@@ -32,6 +33,6 @@ export interface TracedOperation {
   /** The document's pattern, with the `base_path`. */
   readonly template: string
   readonly action: CompiledAction['type'] | 'endpoint' | 'ws'
-  /** JSON pointer into the document of what refused a request; if left out, it is not known. */
-  readonly pointerOf?: (place: RefusingPlace) => string | undefined
+  /** JSON pointer into the document of what refused a request; if left out, only a place that has its own is known. */
+  readonly pointerOf?: (place: FailingPlace) => string | undefined
 }

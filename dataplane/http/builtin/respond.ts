@@ -106,7 +106,7 @@ const write = (
 }
 
 /** What went wrong: neither, if nothing did. */
-interface Failed extends Pick<Settlement, 'refusal' | 'step' | 'why'> {
+interface Failed extends Omit<Settlement, 'status' | 'bytes' | 'failure'> {
   readonly failure?: string | undefined
 }
 
