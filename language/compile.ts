@@ -14,6 +14,7 @@ import { createDiagnostics, type Diagnostics, type FindPlace } from './compile/d
 import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
 import { describeVersion } from './openapi/describe-version.ts'
+import { findContradictions } from './examples/contradictions.ts'
 import { findTooManyRoutes } from './routes/route-limit.ts'
 import { createScope, type Scope } from './compile/scope.ts'
 import { hasSchemas, refuseSecretSchemas } from './compile/secret-schemas.ts'
@@ -73,6 +74,7 @@ export const compile = (
   }
   if (diagnostics.problems.length === 0) {
     conflictsWithin(compiled).forEach(diagnostics.report)
+    findContradictions(document, compiled).forEach(diagnostics.report)
     warnOfNothingServed(compiled, environment, diagnostics)
   }
   const { problems } = diagnostics

@@ -17,7 +17,10 @@ import { type SchemaError, ValidationRun } from './validation-run.ts'
 import { VALUE_CHECKS } from './value-checks.ts'
 
 /** `too_expensive`: checking would take more than a validation may. At most 100 errors; none: the value is valid. */
-export type Validate = (value: Value) => readonly SchemaError[] | 'too_expensive'
+export type Validate = (
+  value: Value,
+  run?: ValidationRun,
+) => readonly SchemaError[] | 'too_expensive'
 
 /**
  * @param schema has passed `checkSchema`
@@ -25,8 +28,7 @@ export type Validate = (value: Value) => readonly SchemaError[] | 'too_expensive
  */
 export const compileValidator = (schema: Value): Validate => {
   const root = new SchemaCompiler(schema).schema(schema)
-  return (value) => {
-    const run = new ValidationRun()
+  return (value, run = new ValidationRun()) => {
     const isValid = evaluate(root, value, run, undefined)
     if (run.isOver) return 'too_expensive'
     return isValid || run.errors.length > 0 ? run.errors : [{ pointer: '', keyword: 'false' }]

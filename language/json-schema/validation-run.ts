@@ -10,7 +10,7 @@ export interface SchemaError {
 }
 
 /** Values times the schemas that look at them, 50 to 100 ns each: at most 20 ms. */
-const MAX_COST = 200_000
+export const MAX_COST = 200_000
 /** Schemas within schemas, for values within values. */
 const MAX_DEPTH = 1500
 const MAX_ERRORS = 100
@@ -31,6 +31,10 @@ export class ValidationRun {
     this.#left -= cost
     if (this.#left < 0) this.isOver = true
     return !this.isOver
+  }
+
+  get spent(): number {
+    return MAX_COST - this.#left
   }
 
   enter(): boolean {

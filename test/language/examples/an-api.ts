@@ -3,13 +3,16 @@
 import { compile } from '../../../language/compile.ts'
 import type { CompiledApi } from '../../../language/compile/compiled.ts'
 import type { Example, PlacedExample } from '../../../language/examples/example.ts'
+import type { Environment } from '../../../language/realm/environment.ts'
 import { listExamples } from '../../../language/examples/list-examples.ts'
+
+export const ANY_REALM: Environment = {
+  realm: () => ({ authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default'] }),
+}
 
 /** @throws Error with what is wrong with it */
 export const compiledApi = (document: unknown): CompiledApi => {
-  const compilation = compile(document, {
-    realm: () => ({ authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default'] }),
-  })
+  const compilation = compile(document, ANY_REALM)
   if ('problems' in compilation) throw new Error(JSON.stringify(compilation.problems))
   return compilation.compiled
 }
