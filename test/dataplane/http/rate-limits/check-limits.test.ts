@@ -200,7 +200,7 @@ describe('a request that fails for another reason', () => {
 })
 
 describe('a refusal', () => {
-  it('is problem details where they are asked for', async () => {
+  it('is problem details where Accept names them', async () => {
     await serve({ requests: 0 })
     const accept = 'application/problem+json'
     const refused = await gateway.ask('GET', '/x', { headers: { accept } })
