@@ -64,6 +64,7 @@ const WELL: Readonly<Record<string, string>> = {
   [`svc_gateway_upstream_requests_total{${GATEWAY},origin="other"}`]: '0+600x60',
   [`svc_gateway_upstream_failures_total{${GATEWAY},origin="other",failure="dns"}`]: '0+600x60',
   [`svc_gateway_snapshot{${GATEWAY},state="written"}`]: '1x60',
+  [`svc_gateway_rate_limit_shared_buckets_total{${GATEWAY},cause="no_key"}`]: '0+600x60',
   [`svc_gateway_tls_certificate_expiry_timestamp_seconds{${GATEWAY},certificate="a"}`]:
     '2592000x60',
   [`svc_operator_leading{${OPERATOR}}`]: '1x60',
@@ -136,6 +137,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   SvcGatewaySnapshotFailed: {
     series: { [`svc_gateway_snapshot{${GATEWAY},state="failed"}`]: '1x60' },
     says: 'Gateway gateways/g-1 cannot write its snapshot',
+  },
+  SvcGatewayLimitsShared: {
+    series: {
+      [`svc_gateway_rate_limit_shared_buckets_total{${GATEWAY},cause="no_room"}`]: '0+600x60',
+    },
+    says: 'Gateway gateways/g-1 has no room for more keys of rate limits',
   },
   SvcGatewayDown: {
     series: { [`up{${GATEWAY}}`]: '1x50 0x10' },

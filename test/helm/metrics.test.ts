@@ -52,13 +52,14 @@ const show = (shown: Shown, text: string): void => {
   }
 }
 
-/** What takes an IdP, a router with registrations, or a worker that dies to be seen. The labels are checked as types. */
+/** What takes an IdP, a router with registrations, a worker that dies, or a flood of keys to be seen. The labels are checked as types. */
 const showQuiet = async (shown: Shown): Promise<void> => {
   const { metrics }: Measurements = createMeasurements()
   metrics.count('oidc', { endpoint: 'login', outcome: 'ok' })
   metrics.count('callbacksLost', { why: 'failed' })
   metrics.count('eventStreamsCutOff', {})
   metrics.count('workerRestarts', {})
+  metrics.count('sharedBuckets', { cause: 'no_room' })
   metrics.count('upstreamEjections', { fault: 'refused' })
   // There while connections are.
   metrics.gauge('upstreamConnections', () => [[{ origin: 'a', state: 'connected' }, 1]])
