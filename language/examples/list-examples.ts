@@ -24,7 +24,9 @@ const operationsOf = (api: CompiledApi): readonly PlacedOperation[] =>
       paths.flatMap((path) =>
         METHODS.flatMap((method) => {
           const operation = path.operations[method]
-          return operation === undefined ? [] : [{ api, path, method, operation }]
+          // The OpenAPI description stands at its own path, and takes no examples.
+          const isWritten = operation !== undefined && operation.pointer !== path.pointer
+          return isWritten ? [{ api, path, method, operation }] : []
         }),
       ),
     )
