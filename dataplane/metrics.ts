@@ -18,6 +18,12 @@ const METRICS = {
     help: 'Error records that the gateway itself responded with, by code.',
     labels: ['code'],
   },
+  resultChecks: {
+    kind: 'counter',
+    name: 'svc_gateway_result_checks_total',
+    help: 'Results of actions that schema.result of a document describes, by what checking them has found.',
+    labels: ['outcome'],
+  },
   connectionsRefused: {
     kind: 'counter',
     name: 'svc_gateway_connections_refused_total',

@@ -13,7 +13,8 @@ const STATUSES = {
   'svc.error.bad_gateway': 504,
   'svc.error.timeout': 504,
   'svc.error.overloaded': 503,
-} as const satisfies Record<ForwardErrorUri, number>
+  'svc.error.invalid_result': 502,
+} as const satisfies Record<ForwardErrorUri | 'svc.error.invalid_result', number>
 
 const URIS = {
   overloaded: 'svc.error.overloaded',
@@ -37,7 +38,7 @@ export const failureError = (
 ): ActionError => gatewayError(URIS[failure], message, statusCodes)
 
 export const gatewayError = (
-  uri: ForwardErrorUri,
+  uri: keyof typeof STATUSES,
   message: string,
   statusCodes: ValueMap,
 ): ActionError => ({

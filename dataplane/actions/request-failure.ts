@@ -15,6 +15,7 @@ export type FailureReason =
   | 'response_too_large'
   | 'undecodable' // a body that is not what its Content-Type or coding says
   | 'no_memory'
+  | 'invalid_result' // not what `schema.result` allows
   | 'expression'
   | 'cross_site' // sent by a page of another site, with credentials that the browser added
   | 'rate_limit' // too many requests, by a limit of the document

@@ -101,6 +101,7 @@ export const createInProcessGateway = async (
     limits: { limiter: { take: (takes) => new RateBuckets(clock.now).take(takes) } },
     memory: createUnboundedMemory(),
     onRefused: () => undefined,
+    onResult: () => undefined,
     unmatched: { observe: () => undefined },
     onUnexpected,
     eventStreams: options.eventStreams,

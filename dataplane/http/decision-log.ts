@@ -66,7 +66,8 @@ export class DecisionLog implements DecisionRecorder {
   }
 
   keeps(settlement: Settlement, version: Pick<ServedVersion, 'apiId'> | undefined): boolean {
-    if (settlement.status >= 400 || settlement.refusal !== undefined)
+    const { status, refusal, why } = settlement
+    if (status >= 400 || refusal !== undefined || why?.reason === 'invalid_result')
       return this.#failures.admits(kindOf(version?.apiId ?? '', settlement))
     if (--this.#untilSample > 0) return false
     this.#untilSample = SUCCESSES_PER_SAMPLE

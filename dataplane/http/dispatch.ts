@@ -75,6 +75,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Dispat
       report(options, incomingRequest, operation, settlement)
     },
     unexpected: options.onUnexpected,
+    onResult: options.onResult,
     streams: options.eventStreams ?? createEventStreams(),
     memory: options.memory,
     isScarce: options.isScarce,

@@ -27,13 +27,14 @@ import { EventOutput } from './sse/writer.ts'
 import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
+import { checkResult, countUnchecked } from './result-check.ts'
 import { planEvents, planStream, renderFailure, renderSuccess } from './render-result.ts'
 import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'
 import type { GatewayError } from '../gateway-error.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import { CLIENT_WENT_AWAY, type Settlement } from './settlement.ts'
 import type { IncomingRequest } from './incoming-request.ts'
-import type { OnUnexpected } from './report.ts'
+import type { OnUnexpected, ReportOptions } from './report.ts'
 import { holdBacklog } from './response/backlog.ts'
 import { createByteSink } from './response/upstream-body.ts'
 import type { Envelope } from './response/own-headers.ts'
@@ -54,7 +55,7 @@ import type { Turns } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
 
 /** What is called when requests end, and where they are known while they are in progress. */
-export interface ExchangeObserver {
+export interface ExchangeObserver extends Pick<ReportOptions, 'onResult'> {
   /** Called once per request, when its response has ended. */
   settled(exchange: HttpExchange, settlement: Settlement): void
   /** Called for an unexpected error: the client gets the request id and nothing else. */
@@ -146,7 +147,9 @@ export class HttpExchange implements Exchange {
     if (this.#isSettled || this.#isResponding) return
     this.#hasActed = canFail({ type: this.operation.action })
     this.#render(() => {
-      this.#respond(renderSuccess(this, result))
+      const invalid = checkResult(this, result, this.#observer.onResult)
+      if (invalid === undefined) this.#respond(renderSuccess(this, result))
+      else this.#respond(renderFailure(this, invalid), { failure: invalid.error_uri })
     })
   }
 
@@ -235,6 +238,7 @@ export class HttpExchange implements Exchange {
   stream(head: StreamHead): ByteSink | undefined {
     if (this.#isSettled || this.#isResponding || this.#sink !== undefined) return undefined
     this.#hasActed = true
+    if (head.statusCode < 400) countUnchecked(this, this.#observer.onResult)
     let plan: FramedHead
     try {
       plan = planStream(this, head, this.#isHead)
@@ -266,6 +270,7 @@ export class HttpExchange implements Exchange {
       this.abandon()
     } else {
       this.#isSettled = true
+      countUnchecked(this, this.#observer.onResult)
       this.#settled({ status: 101, bytes: 0 })
     }
   }
@@ -328,12 +333,14 @@ export class HttpExchange implements Exchange {
   }
 
   get eventStreams(): Exchange['eventStreams'] {
+    if (!this.operation.shape.hasEvents) return 'refused'
     return rateEventStream(this.incomingRequest.head.accept, this.operation.shape.offers)
   }
 
   events(result: ValueMap): EventSink | undefined {
     if (this.#isSettled || this.#isResponding) return undefined
     this.#hasActed = true
+    countUnchecked(this, this.#observer.onResult)
     if (this.response.destroyed) {
       this.abandon()
       return undefined

@@ -60,7 +60,8 @@ export const createFailureReport = ({ now, warn }: FailureReportOptions): Report
     }
     kinds.set(key, { loggedMs: nowMs, more: 0 })
     const { reason, upstream, attempts, detail } = failure
-    warn(`request failed: ${FAILURE_SENTENCES[reason]}`, {
+    const headline = reason === 'invalid_result' ? 'invalid result' : 'request failed'
+    warn(`${headline}: ${FAILURE_SENTENCES[reason]}`, {
       requestId: request.id,
       api,
       version,
@@ -119,6 +120,8 @@ export const FAILURE_SENTENCES = {
   response_too_large: 'the upstream sent a body that is too large for a document to read',
   undecodable: "the upstream sent a body that can't be decoded",
   no_memory: 'the memory for responses that documents read was used up',
+  invalid_result:
+    'the action yields what schema.result of the document does not allow; see the detail for place and keyword. It was sent all the same unless schema_mode is enforce',
   expression: 'an expression of the document could not be evaluated for this request',
   cross_site:
     "a page of another site made a browser send this request with its user's credentials; it was refused",

@@ -6,6 +6,7 @@ import type { CompiledOperation, StatusCodes } from '../../language/compile/comp
 import type { ContentType } from '../../language/routes/negotiate.ts'
 import type { Method } from '../../language/document.ts'
 import type { ServedVersion } from '../served.ts'
+import type { ResultCheck } from './result-check.ts'
 import type { PreparedLimits } from './rate-limits/prepare-limits.ts'
 import type { RequestNeeds } from './request/view.ts'
 import type { HeaderWriter } from './response/headers.ts'
@@ -53,6 +54,8 @@ export interface OperationShape extends PlainParts {
   /** Value of `Vary`: what the response is negotiated by. */
   readonly vary: string | undefined
   readonly headCache: HeadCache
+  /** How results are checked; undefined: nothing describes them. */
+  readonly resultCheck: ResultCheck | undefined
   /** The languages of the version. */
   readonly languages: readonly string[]
   readonly deprecation: ServedVersion['deprecation']

@@ -22,6 +22,7 @@ import { httpSteps, type PreparedShape } from './steps/request-steps.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
 import { prepareLimits } from './rate-limits/prepare-limits.ts'
 import { needsOf } from './request/view.ts'
+import { resultCheckOf } from './result-check.ts'
 import { prepareHeaders } from './response/headers.ts'
 import {
   prepareResponse,
@@ -154,6 +155,7 @@ const shapeOf = (
       deprecation,
       owning: ownNames(operation),
     }),
+    resultCheck: resultCheckOf(operation),
     languages,
     deprecation,
     statusCodes,

@@ -8,6 +8,7 @@ import { countedRefusal, renderGatewayError, toGatewayError } from './errors.ts'
 import type { FailedRequest, ReportFailure } from './failure-report.ts'
 import type { GatewayError, GatewayErrorCode } from '../gateway-error.ts'
 import type { IncomingRequest } from './incoming-request.ts'
+import type { OnResult } from './result-check.ts'
 import type { Settlement, TracedOperation } from './settlement.ts'
 import { renderRefusal, type Wording } from './refusal.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
@@ -30,6 +31,8 @@ export interface ReportOptions {
   /** Requests in progress; dispatch counts it up, and it is counted down here. */
   readonly inFlight: { count: number }
   readonly onRefused: (code: GatewayErrorCode) => void
+  /** Called for every result that a JSON Schema describes. */
+  readonly onResult: OnResult
   /** The row for requests that no document serves. */
   readonly unmatched: RequestRow
   readonly onUnexpected: OnUnexpected

@@ -174,6 +174,9 @@ const dispatchOptions = ({
   onRefused: (code: string) => {
     metrics.count('refusals', { code })
   },
+  onResult: (outcome) => {
+    metrics.count('resultChecks', { outcome })
+  },
   unmatched: requests.rowFor({ api: '', version: '', path: '', method: '' }),
   onUnexpected: (error, requestId, request) => {
     const trace = traces?.spans.field(request)

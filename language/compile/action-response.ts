@@ -1,7 +1,7 @@
 // Defines what an action says of how an operation responds where `on_result` leaves that open (behaviour §5), and what most
 // actions have in common there.
 
-import type { CompiledResponses } from './compiled-response.ts'
+import type { CheckedResponses } from './compiled-response.ts'
 import { constant, type Template } from '../expression/template.ts'
 
 /** How an operation responds, as far as its action decides it (behaviour §5). Known before any request. */
@@ -41,15 +41,18 @@ export const OWN_RESPONSE = {
   events: 'none',
 } as const
 
-/** A result of the router is the body of an operation that declares no `on_result`. */
+/**
+ * A result of the router is the body of an operation that declares no `on_result`. One that must be checked is never sent in
+ * pieces.
+ */
 export const routerResponse =
   (events: ActionResponse['events']) =>
-  ({ onResult }: CompiledResponses): ActionResponse => ({
+  ({ onResult, schema }: CheckedResponses): ActionResponse => ({
     headers: undefined,
     body: onResult.declared ? NO_BODY : RESULT,
     givesStatus: false,
     isFixed: false,
     checksAccept: true,
     takesBody: false,
-    events,
+    events: schema?.isEnforced === true && events === 'finite' ? 'none' : events,
   })

@@ -3,7 +3,7 @@
 
 import type { Method } from '../document.ts'
 import type { ContextRead } from '../expression/reads.ts'
-import type { CompiledResponses } from './compiled-response.ts'
+import type { CheckedResponses } from './compiled-response.ts'
 import type { Template } from '../expression/template.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { type ActionResponse, NO_BODY, OWN_RESPONSE, routerResponse } from './action-response.ts'
@@ -73,7 +73,7 @@ export type CompiledAction<T = Template, K extends ActionType = ActionType> = {
 }[K]
 
 /** An operation with an action of one of the types `K`. */
-interface OperationOf<K extends ActionType> extends CompiledResponses {
+interface OperationOf<K extends ActionType> extends CheckedResponses {
   readonly action: CompiledAction<Template, K>
   readonly reads: readonly ContextRead[]
 }

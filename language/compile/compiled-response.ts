@@ -16,3 +16,8 @@ export interface CompiledResponses<T = Template> {
   readonly onResult: CompiledResponse<T>
   readonly onError: CompiledResponse<T>
 }
+
+/** With what decides whether results must be checked before they are sent. */
+export interface CheckedResponses<T = Template> extends CompiledResponses<T> {
+  readonly schema?: { readonly isEnforced?: true }
+}

@@ -147,7 +147,15 @@ export const SCHEMA_ENTRIES = ['body', 'query_params', 'bindings', 'headers'] as
 export type SchemaEntry = (typeof SCHEMA_ENTRIES)[number]
 
 /** JSON Schemas that were checked, by what they describe. */
-export type CompiledSchemas = Readonly<Partial<Record<SchemaEntry, Value>>>
+export interface CompiledSchemas extends Readonly<Partial<Record<SchemaEntry, Value>>> {
+  /** Describes `action.result`. */
+  readonly result?: Value
+  /** `schema_mode: enforce`: a result that is not valid fails its action. Absent where nothing describes the result. */
+  readonly isEnforced?: true
+}
+
+export const describesRequests = (schemas: CompiledSchemas = {}): boolean =>
+  SCHEMA_ENTRIES.some((entry) => schemas[entry] !== undefined)
 
 /** The compiled form of one method of a path. */
 export interface CompiledOperation<T = Template> extends OperationParts<T>, CompiledResponses<T> {

@@ -14,7 +14,7 @@ import { type FoldedMap, readOneOf, readTexts } from './folded.ts'
 import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
 import { responseNeedsOf } from './response-needs.ts'
 import { type ActionResponse, RESULT_BODY } from './action-response.ts'
-import type { CompiledResponses } from './compiled-response.ts'
+import type { CheckedResponses } from './compiled-response.ts'
 import type { TemplateUse } from './template-use.ts'
 import {
   type ActionSchema,
@@ -280,7 +280,7 @@ export const forwardHosts = ({ host, hosts }: ForwardAction): readonly UpstreamH
     : [{ path: 'host', template: host }]
 
 export const forwardResponse = (
-  operation: CompiledResponses & { readonly action: ForwardAction },
+  operation: CheckedResponses & { readonly action: ForwardAction },
 ): ActionResponse => ({
   headers: undefined,
   body: RESULT_BODY,

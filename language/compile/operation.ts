@@ -21,7 +21,7 @@ import { type FoldedMap, readShape, readTextOrWait, toFoldedMap } from './folded
 import { reportMisspelt } from './misspelt-restrictions.ts'
 import { toPlain } from './plain.ts'
 import { operationReads } from './operation-reads.ts'
-import { warnOfUnusualBody } from './schemas.ts'
+import { refuseUncheckable, warnOfUnusualBody } from './schemas.ts'
 import type { Scope } from './scope.ts'
 import type { CompiledSecurity } from './security.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
@@ -85,6 +85,9 @@ export const compileOperation = (
   warnOfOwnHeaders([parts], written, warn)
   refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
     diagnostics.problem('invalid_value', placeOf(keys), message)
+  })
+  refuseUncheckable(compiled, (message) => {
+    diagnostics.problem('invalid_value', placeOf(['schema_mode']), message)
   })
   refuseRefusalReads(compiled, diagnostics)
   warnOfFailures(

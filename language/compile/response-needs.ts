@@ -2,7 +2,7 @@
 // which side of the document reads it.
 
 import { type ContextRead, readsOf } from '../expression/reads.ts'
-import type { CompiledResponse, CompiledResponses } from './compiled-response.ts'
+import type { CheckedResponses, CompiledResponse } from './compiled-response.ts'
 import { childrenOf } from '../expression/children.ts'
 import { STEP } from '../expression/functions/functions.ts'
 import type { PipeArgument, PipeTemplate, Template } from '../expression/template.ts'
@@ -18,14 +18,15 @@ export interface ResponseNeeds {
   readonly needsResultMember: boolean
 }
 
-export const responseNeedsOf = ({ onResult, onError }: CompiledResponses): ResponseNeeds => {
-  const readsResultBody = reads(onResult, RESULT_BODY)
+export const responseNeedsOf = ({ onResult, onError, schema }: CheckedResponses): ResponseNeeds => {
+  const isChecked = schema?.isEnforced === true
+  const readsResultBody = isChecked || reads(onResult, RESULT_BODY)
   const { body, ...rest } = onResult
   const isUnchanged =
     body === undefined ||
     (body.kind === 'read' && body.root === 'action' && body.keys.join() === 'result,body')
   return {
-    passesThrough: isUnchanged && !reads(rest, RESULT_BODY),
+    passesThrough: !isChecked && isUnchanged && !reads(rest, RESULT_BODY),
     readsResultBody,
     readsErrorBody: reads(onError, ERROR_BODY),
     passesErrors: !onError.declared,

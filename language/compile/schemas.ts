@@ -1,9 +1,9 @@
-// Compiles `schema`: the JSON Schemas of what an operation takes, each inherited by itself. A schema is known, and has been
-// checked, when its document is loaded.
+// Compiles `schema` and `schema_mode`: the JSON Schemas of what an operation takes and of what its action yields, each
+// inherited by itself. A schema is known, and has been checked, when its document is loaded.
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
-import { type CompiledSchemas, SCHEMA_ENTRIES, type SchemaEntry } from './compiled.ts'
+import { type CompiledOperation, type CompiledSchemas, SCHEMA_ENTRIES } from './compiled.ts'
 import type { Method } from '../document.ts'
 import { INVALID } from '../expression/fold.ts'
 import { ownValue } from '../expression/lookup.ts'
@@ -16,11 +16,13 @@ import {
   instead,
   key,
   MAP,
+  oneOf,
   ref,
   restrictingKey,
 } from '../schema/document-notation.ts'
 import { createDiagnostics, type Diagnostics } from './diagnostics.ts'
-import { type Placed, toFoldedMap } from './folded.ts'
+import { actionResponse } from './action.ts'
+import { type Placed, readOneOf, toFoldedMap } from './folded.ts'
 import type { Find } from './inheritance.ts'
 import { type InheritedPart, OF_OPERATIONS } from './operation-part.ts'
 
@@ -30,7 +32,8 @@ const ANY_SCHEMA: DocumentSchema = { type: ['object', 'boolean', 'string'], ...H
 /** The definition that the schema of the key refers to. */
 const SCHEMAS_SCHEMA: DocumentSchema = {
   ...MAP,
-  description: 'JSON Schemas (2020-12) of what the operation takes, each inherited by itself.',
+  description:
+    'JSON Schemas (2020-12) of what the operation takes and its action yields, each inherited by itself.',
   properties: {
     body: key('Of the body, as it is decoded. A request without a body is refused.', ANY_SCHEMA),
     query_params: key(
@@ -42,8 +45,14 @@ const SCHEMAS_SCHEMA: DocumentSchema = {
       ANY_SCHEMA,
     ),
     headers: key('Of the request headers, a map by lower-case name.', ANY_SCHEMA),
-  } satisfies Record<SchemaEntry, unknown>,
+    result: key('Of what the action yields, as `action.result` has it.', ANY_SCHEMA),
+  } satisfies Record<Entry, unknown>,
 }
+
+const ENTRIES = [...SCHEMA_ENTRIES, 'result'] as const
+type Entry = (typeof ENTRIES)[number]
+
+const MODES = ['report', 'enforce'] as const
 
 export const SCHEMA_PART: InheritedPart<'schema'> = {
   of: OF_OPERATIONS,
@@ -65,22 +74,51 @@ export const SCHEMA_PART: InheritedPart<'schema'> = {
         },
       ),
     },
+    schema_mode: {
+      on: ['operation', 'path'],
+      schema: restrictingKey(
+        'What becomes of a result that schema.result does not allow: `report` (default) logs and counts it, `enforce` answers with `on_error`, 502 svc.error.invalid_result.',
+        oneOf(MODES),
+      ),
+    },
   },
   compile: (find, { diagnostics }) => compileSchemas(find, diagnostics),
   map: 'plain',
-  describe: (schema) => (schema === undefined ? {} : { schema }),
+  describe: ({ isEnforced, ...schema } = {}) => ({
+    ...(Object.keys(schema).length > 0 && { schema }),
+    ...(isEnforced && { schema_mode: 'enforce' }),
+  }),
 }
 
 const compileSchemas = (find: Find, diagnostics: Diagnostics): CompiledSchemas | undefined => {
   const levels = find.all('schema').flatMap((placed) => readLevel(placed, diagnostics))
   // The nearest level comes last, and wins entry by entry.
   const entries = levels.reverse().flatMap((level) => [...level])
-  const schemas: Partial<Record<SchemaEntry, Value>> = {}
+  const schemas: Partial<Record<Entry, Value>> = {}
   for (const [name, { template, pointer }] of new Map(entries)) {
     const schema = readSchema(name, template, pointer, diagnostics)
     if (schema !== undefined) schemas[name] = schema
   }
-  return entries.length === 0 ? undefined : schemas
+  const mode = find('schema_mode')
+  const isEnforced =
+    mode !== undefined &&
+    readOneOf(mode.template, mode.pointer, MODES, diagnostics) === 'enforce' &&
+    schemas.result !== undefined
+  return entries.length === 0 ? undefined : { ...schemas, ...(isEnforced && { isEnforced }) }
+}
+
+/** What is sent before its end is known cannot be checked first. */
+export const refuseUncheckable = (
+  operation: CompiledOperation,
+  refuse: (message: string) => void,
+): void => {
+  const { action, schema } = operation
+  if (schema?.isEnforced !== true) return
+  const isSwitched = action.type === 'forward' && action.upgrade === 'websocket'
+  if (isSwitched || actionResponse(operation).events === 'endless')
+    refuse(
+      "a stream cannot be checked before it is sent: write 'schema_mode: report' here, or leave the schema of the result out",
+    )
 }
 
 /** Few clients send a body with GET or HEAD, and all others are refused. */
@@ -104,29 +142,29 @@ export const warnOfUnusualBody = (
     )
 }
 
-type Level = ReadonlyMap<SchemaEntry, Placed>
+type Level = ReadonlyMap<Entry, Placed>
 
 const readLevel = ({ template, pointer }: Placed, diagnostics: Diagnostics): readonly Level[] => {
   const map = toFoldedMap(template, pointer, diagnostics)
   if (map === undefined) return []
-  const level = new Map<SchemaEntry, Placed>()
+  const level = new Map<Entry, Placed>()
   for (const name of map.keys) {
     const place = childPointer(pointer, name)
-    const entry = SCHEMA_ENTRIES.find((each) => each === name)
+    const entry = ENTRIES.find((each) => each === name)
     if (entry !== undefined)
       level.set(entry, { template: map.get(name) ?? INVALID, pointer: place })
     else
       diagnostics.problem(
         'invalid_value',
         place,
-        `there are schemas of ${SCHEMA_ENTRIES.join(', ')}${didYouMean(name, SCHEMA_ENTRIES)}`,
+        `there are schemas of ${ENTRIES.join(', ')}${didYouMean(name, ENTRIES)}`,
       )
   }
   return [level]
 }
 
 const readSchema = (
-  name: SchemaEntry,
+  name: Entry,
   template: Template,
   pointer: string,
   diagnostics: Diagnostics,

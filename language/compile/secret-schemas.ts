@@ -4,7 +4,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { oncePer } from '../../base/once.ts'
 import type { Value } from '../expression/value.ts'
 import { canonicalText } from '../json-schema/canonical-text.ts'
-import type { CompiledApi, CompiledOperation, SchemaEntry } from './compiled.ts'
+import type { CompiledApi, CompiledOperation, CompiledSchemas } from './compiled.ts'
 import type { Diagnostics } from './diagnostics.ts'
 
 export const hasSchemas = (api: CompiledApi): boolean =>
@@ -18,7 +18,7 @@ export const refuseSecretSchemas = (
 ): void => {
   const known = new Map(operationsOf(shown).map(({ pointer, schema }) => [pointer, schema]))
   for (const { pointer, schema = {} } of operationsOf(api))
-    for (const [entry, value] of Object.entries(schema) as [SchemaEntry, Value][]) {
+    for (const [entry, value] of Object.entries(schema) as [keyof CompiledSchemas, Value][]) {
       const other = known.get(pointer)?.[entry]
       if (value === other || (other !== undefined && textOf(value) === textOf(other))) continue
       diagnostics.problem(

@@ -33,6 +33,7 @@ const SPECIFIED = {
 
 /** behaviour §3: URIs that the gateway itself sends and §7.3 does not name. */
 const ADDED = {
+  'svc.error.invalid_result': 502,
   'svc.error.overloaded': 503,
   'wamp.error.timeout': 504,
 } as const

@@ -4,7 +4,7 @@
 import { actionResponse } from '../compile/action.ts'
 import { authSchemesOf } from '../compile/security.ts'
 import { readsBody } from '../compile/unsuitable-types.ts'
-import type { CompiledOperation } from '../compile/compiled.ts'
+import { type CompiledOperation, describesRequests } from '../compile/compiled.ts'
 import type { Method } from '../document.ts'
 import type { ValueMap } from '../expression/value.ts'
 import { isWithBody, PROBLEM_JSON } from '../routes/negotiate.ts'
@@ -108,7 +108,7 @@ export const describeRefusals = (
   const asksFor = method !== 'options'
   const hasBody = isWithBody(method)
   const may: Readonly<Record<RefusalStatus, boolean>> = {
-    400: readsBody(operation) || operation.schema !== undefined,
+    400: readsBody(operation) || describesRequests(operation.schema),
     401: asksFor && schemes.length > 0,
     403: asksFor && isRestricted,
     406: actionResponse(operation).checksAccept,

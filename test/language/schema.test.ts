@@ -63,6 +63,7 @@ describe('keys that restrict', () => {
     expect(Object.fromEntries(RESTRICTING_KEYS)).toEqual({
       security: ['the API', 'a version', 'a path', 'defaults'],
       schema: ['a path', 'an operation', 'defaults'],
+      schema_mode: ['a path', 'an operation', 'defaults'],
       networks: ['a Security Object'],
       is_active: ['a version'],
       pool_size: ['a version'],

@@ -1,6 +1,7 @@
 // Lists what may happen to a request between its match and its action, in order, and runs it. A step is one row: nothing
 // else decides what a request must pass.
 
+import { describesRequests } from '../../../language/compile/compiled.ts'
 import { ANONYMOUS } from '../../../language/compile/security.ts'
 import { isAnonymous } from '../../../language/compile/security.ts'
 import { isForged } from '../../../language/forgeable-callers.ts'
@@ -305,7 +306,7 @@ const SCHEMA: RequestStep = {
   isMetByFixed: false,
   doors: {
     http: {
-      isFor: ({ schema }) => schema !== undefined,
+      isFor: ({ schema }) => describesRequests(schema),
       check: (request, shape) =>
         request.isPreflight && shape.action === 'empty' ? undefined : checkSchemas(request, shape),
     },

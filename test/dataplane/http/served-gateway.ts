@@ -94,6 +94,8 @@ export interface ServedGateway extends AsyncDisposable {
   readonly rows: string[]
   readonly relays: Relays
   readonly refused: string[]
+  /** What checking results has found. */
+  readonly results: string[]
   /** `basic identity` for each request that had to show who sends it. */
   readonly authentications: string[]
   readonly sharedBuckets: string[]
@@ -122,6 +124,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     unmatched: [] as number[],
     rows: [] as string[],
     refused: [] as string[],
+    results: [] as string[],
     authentications: [] as string[],
     sharedBuckets: [] as string[],
   }
@@ -184,6 +187,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     inFlight,
     memory: options.memory ?? createUnboundedMemory(),
     onRefused: (code) => counts.refused.push(code),
+    onResult: (outcome) => counts.results.push(outcome),
     unmatched: { observe: (status) => counts.unmatched.push(status) },
     onUnexpected: (error) => unexpected.push(error),
     onFailure: (request) => failures.push(request),

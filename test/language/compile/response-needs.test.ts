@@ -14,6 +14,15 @@ const pipe = (input: Template, ...calls: PipeCall[]): Template => ({
 })
 
 describe('responseNeedsOf', () => {
+  it('reads the body of a result that must be checked', () => {
+    const schema = { isEnforced: true } as const
+    expect(responseNeedsOf({ onResult: NONE, onError: NONE, schema })).toMatchObject({
+      passesThrough: false,
+      readsResultBody: true,
+      passesErrors: true,
+    })
+  })
+
   it.each<[string, CompiledResponse, boolean, boolean]>([
     ['not declared', NONE, true, false],
     ['no body', { declared: true, statusCode: constant(202) }, true, false],

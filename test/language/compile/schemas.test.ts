@@ -5,6 +5,7 @@ import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { compiled, compiledGet, type Parts, problemsOf } from '../documents.ts'
 
 const STATIC = { action: { type: 'static', body: 'x' } }
+const FORWARD = { action: { type: 'forward', host: 'http://a' } }
 const ORDER: ValueMap = { type: 'object', properties: { sku: { type: 'string' } } }
 
 const withSchema = (schema: unknown, more: Omit<Parts, 'paths'> = {}): Parts => ({
@@ -53,6 +54,39 @@ describe('schema', () => {
       'request.body',
       'request.headers',
       'request.query_params',
+    ])
+  })
+
+  it('of a result is enforced where the nearest level says so, and reads nothing of the request', () => {
+    const get = { ...FORWARD, schema: { result: true }, schema_mode: 'enforce' }
+    const defaults = { schema_mode: 'report' }
+    const { schema, reads } = compiledGet({ paths: { '/x': { defaults, get } } })
+    expect(schema).toEqual({ result: true, isEnforced: true })
+    expect(reads).toEqual(['request.path', 'request.query_string'])
+  })
+
+  it.each(['report', 'enforce'])('without a result has no mode, as %s describes none', (mode) => {
+    const get = { ...FORWARD, schema: { query_params: true }, schema_mode: mode }
+    expect(compiledGet({ paths: { '/x': { get } } }).schema).toEqual({ query_params: true })
+  })
+
+  it.each<[string, object, boolean]>([
+    ['a WAMP call', { type: 'wamp_call', procedure: 'com.a' }, true],
+    ['a forward', { type: 'forward', host: 'http://a' }, true],
+    ['a subscription', { type: 'wamp_subscribe', topic: 'com.a' }, false],
+    ['a WebSocket', { type: 'forward', host: 'http://a', upgrade: ['websocket'] }, false],
+  ])('of a result is enforced of what has an end: %s', (_title, action, loads) => {
+    const get = { action, schema: { result: true } }
+    const problems = (mode: string) =>
+      problemsOf({ paths: { '/x': { schema_mode: mode, get } } }).map(({ path }) => path)
+    expect(problems('report')).toEqual([])
+    expect(problems('enforce')).toEqual(loads ? [] : ['/versions/v1/paths/~1x/schema_mode'])
+  })
+
+  it('has no other modes', () => {
+    const get = { ...FORWARD, schema: { result: true }, schema_mode: 'strict' }
+    expect(problemsOf({ paths: { '/x': { get } } })).toEqual([
+      expect.objectContaining({ path: '/versions/v1/paths/~1x/get/schema_mode' }),
     ])
   })
 

@@ -48,8 +48,8 @@ describe('STATUS_CODES', () => {
     expect(Math.max(...upstream.map(([, status]) => status))).toBe(599)
   })
 
-  it('has 33 further entries, cannot be changed and knows no prototype', () => {
-    expect(Object.keys(STATUS_CODES)).toHaveLength(233)
+  it('has 34 further entries, cannot be changed and knows no prototype', () => {
+    expect(Object.keys(STATUS_CODES)).toHaveLength(234)
     expect(Object.isFrozen(STATUS_CODES)).toBe(true)
     expect(['constructor', '__proto__', 'toString'].map((name) => STATUS_CODES[name])).toEqual([
       undefined,

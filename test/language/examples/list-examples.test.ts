@@ -51,7 +51,7 @@ describe('examples of a document', () => {
     expect(listed(document)).toEqual([['get', '/versions/v1/paths/~1a/get', []]])
   })
 
-  it('are not asked for where the OpenAPI description is', () => {
+  it('are of no concern to the OpenAPI description', () => {
     const { versions, ...api } = apiOf({ '/a': { get: { action } } })
     const document = { ...api, versions: { v1: { ...versions.v1, openapi: '/openapi.json' } } }
     expect(listed(document)).toEqual([['get', '/versions/v1/paths/~1a/get', []]])
