@@ -66,11 +66,11 @@ changed   + GET api.acme.com/v1/stock  action forward → http://stock:8080, sec
 5 differences: 2 loosened, 1 breaking, 1 may break, 1 changed
 \`\`\`
 
-- **loosened**: more callers get in than before, or it cannot be ruled out: security, \`cors\`, http where there was https alone, users, keys, issuers and identity providers.
-- **breaking**: a caller that was served will not be, or gets another status. **may break**: that depends on the caller, or nothing better is known, as of a key that has no rule of its own.
+- **loosened**: more callers get in than before, or it cannot be ruled out: security, \`cors\`, http where there was https alone, users, keys, issuers and identity providers, a rate limit that is gone or lets more through, a schema that is gone.
+- **breaking**: a caller that was served will not be, or gets another status, as by a new schema or rate limit. **may break**: that depends on the caller, or nothing better is known, as of a key that has no rule of its own.
 - **changed**: neither. A new route is changed even where it takes requests from a more general one, and so is another upstream.
 
-A hash or secret, in a Realm or under the name of one in a document, is \`(hidden) has changed\`. A gateway shows none of those of its Realms, so that they are not compared with it, nor are values of Secrets with a gateway or a cluster. A member of a body or a header that is new counts as changed, another value as may break.
+A hash or secret, in a Realm or under the name of one in a document, is \`(hidden) has changed\`. A gateway shows none of those of its Realms, so that they are not compared with it, nor are values of Secrets with a gateway or a cluster. A member of a body or a header that is new counts as changed, another value as may break. What an OpenAPI description says is no difference of its own.
 
 The exit code is 0 without a difference, 3 if security is loosened, else 4 if anything breaks or may break a caller, else 1; 2 if a document has to be left out. In a pull request:
 

@@ -86,7 +86,9 @@ describe('a name that is misspelt, or is another one here', () => {
       'schema',
       'response:',
       'schema: {type: object}\n          response:',
-      ['18:26 error invalid_value there are schemas of body, query_params, bindings, headers'],
+      [
+        '18:26 error invalid_value there are schemas of body, query_params, bindings, headers, result',
+      ],
     ],
     [
       'cors',
