@@ -64,14 +64,11 @@ export const compile = (
   }
   // Texts of examples are no expressions.
   const served = withoutExamples(document)
-  const describer = describerOf(document, served, environment, diagnostics)
+  const shown = shownOf(served, environment)
+  const describer = describerOf(document, shown, diagnostics)
   const compiled = compileApi(served, environment, diagnostics, describer)
-  const secrets = Object.keys(environment.variables ?? {})
-  if (secrets.length > 0 && hasSchemas(compiled)) {
-    const withheld = { ...environment, variables: {}, withheld: secrets }
-    const shown = compileApi(served, withheld, createDiagnostics(), () => () => undefined)
-    refuseSecretSchemas(compiled, shown, diagnostics)
-  }
+  const visible = hasSchemas(compiled) ? shown() : undefined
+  if (visible !== undefined) refuseSecretSchemas(compiled, visible.api, diagnostics)
   if (diagnostics.problems.length === 0) {
     conflictsWithin(compiled).forEach(diagnostics.report)
     findContradictions(document, compiled).forEach(diagnostics.report)
@@ -119,27 +116,37 @@ const refuseOtherFormat = (document: unknown): readonly Problem[] => {
   ]
 }
 
+interface Shown {
+  readonly api: CompiledApi
+  readonly problems: readonly Problem[]
+}
+
 /**
- * Descriptions show no value of a Secret: where such values are known, the document is compiled once more, without them, to
- * be described.
+ * What people may see of a document: where values of Secrets are known, it is compiled once more without them, when that is
+ * needed first.
+ * @returns undefined: it has no such values, and all of it may be seen
  */
-const describerOf = (
-  document: ValueMap,
-  served: ValueMap,
-  environment: Environment,
-  diagnostics: Diagnostics,
-): ((api: Pick<CompiledApi, 'id' | 'hosts'>) => ApiDeps['describe']) => {
+const shownOf = (served: ValueMap, environment: Environment): (() => Shown | undefined) => {
   const withheld = Object.keys(environment.variables ?? {})
-  let left = MAX_DESCRIPTIONS
-  let shown: { readonly api: CompiledApi; readonly problems: readonly Problem[] } | undefined
-  const compileShown = (): NonNullable<typeof shown> => {
+  let shown: Shown | undefined
+  const compileShown = (): Shown => {
     const apart = createDiagnostics()
     const facts: Environment = { realm: (uri) => environment.realm(uri), withheld }
     const api = compileApi(served, facts, apart, () => () => undefined)
     return { api, problems: apart.problems }
   }
+  return () => (withheld.length === 0 ? undefined : (shown ??= compileShown()))
+}
+
+/** Descriptions show no value of a Secret. */
+const describerOf = (
+  document: ValueMap,
+  shownOfDocument: () => Shown | undefined,
+  diagnostics: Diagnostics,
+): ((api: Pick<CompiledApi, 'id' | 'hosts'>) => ApiDeps['describe']) => {
+  let left = MAX_DESCRIPTIONS
   return (api) => (version, pointer) => {
-    if (withheld.length > 0) shown ??= compileShown()
+    const shown = shownOfDocument()
     const [problem] = shown?.problems ?? []
     if (problem !== undefined) {
       const message = `a description must not show values of Secrets, and without them the document cannot be compiled: ${problem.path}: ${problem.message}`

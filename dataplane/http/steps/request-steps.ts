@@ -2,8 +2,7 @@
 // else decides what a request must pass.
 
 import { describesRequests } from '../../../language/compile/compiled.ts'
-import { ANONYMOUS } from '../../../language/compile/security.ts'
-import { isAnonymous } from '../../../language/compile/security.ts'
+import { ANONYMOUS, isAnonymous } from '../../../language/compile/security.ts'
 import { isForged } from '../../../language/forgeable-callers.ts'
 import {
   describeAccepted,
