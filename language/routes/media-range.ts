@@ -46,8 +46,11 @@ export const withoutUsualCharset = (range: string): string =>
 const ONE_TYPE = new RegExp(`^${NAME}/${NAME}[ \\t]*(?:;(?:[^",]|${QUOTED})*)?$`)
 
 /** The type of a Content-Type value without parameters, in lower case; undefined: it names none, or several. */
-export const sentType = (contentType: string): string | undefined =>
-  ONE_TYPE.test(contentType) ? mediaTypeOf(contentType) : undefined
+export const sentType = (contentType: string): string | undefined => {
+  // Most requests with a body name it so: the expression costs a hundredth of serving one.
+  if (contentType === 'application/json') return contentType
+  return ONE_TYPE.test(contentType) ? mediaTypeOf(contentType) : undefined
+}
 
 /**
  * Whether a range takes a Content-Type value: one without parameters takes any of them, one with parameters only those.
