@@ -43,6 +43,30 @@ export type NetworkReason =
   | 'network_forwarded' // what a trusted proxy says
   | 'network_unknown' // a trusted proxy does not say it, or there is none
 
+/** Why a token does not count, of whatever scheme: for logs, metrics and `GET /why/:id`, never for the client. */
+export type TokenReason =
+  | 'audience' // it is for someone else
+  | 'expired'
+  | 'not_yet_valid'
+  | 'issuer' // it is of none that the realm trusts
+  | 'signature'
+  | 'unknown_key' // its issuer publishes no such key
+  | 'type' // it is made for another purpose, such as an ID token
+  | 'no_subject' // it does not say whose it is
+  | 'size'
+  | 'replayed'
+  | 'revoked'
+  | 'realm' // it is of another realm
+  | 'malformed'
+
+export interface TokenRefusal {
+  readonly reason: TokenReason
+  /** The claim that is wrong, or the member of the header: `aud`, `kid`. */
+  readonly claim?: string
+  /** What would have counted, as the Realm or the gateway has it: nothing of the token. */
+  readonly expected?: string
+}
+
 /** Values by lower-case name; each value of a list is a line of its own. */
 export type ErrorHeaders = Readonly<Record<string, string | readonly string[]>>
 
@@ -52,8 +76,10 @@ export interface GatewayErrorOptions {
   /** Extra response headers: `Allow`, `WWW-Authenticate`, `Retry-After`. Lower-case names. */
   readonly headers?: ErrorHeaders
   /** Overrides the status of the code (400 for an Expression fault of a forwarded path, …). */
-  readonly status?: number
-  readonly reason?: GatewayErrorReason
+  readonly status?: number | undefined
+  readonly reason?: GatewayErrorReason | undefined
+  /** Why a token was refused. */
+  readonly token?: TokenRefusal | undefined
   /** The member of the operation that refuses the request, below its pointer: `/action/path`. For `GET /why/:id` only. */
   readonly member?: string | undefined
   /** The same, as a JSON pointer into the document. */
@@ -68,6 +94,7 @@ export class GatewayError extends CodedError<GatewayErrorCode> {
   readonly headers: ErrorHeaders
   readonly status: number | undefined
   readonly reason: GatewayErrorReason | undefined
+  readonly token: TokenRefusal | undefined
   readonly member: string | undefined
   readonly pointer: string | undefined
   readonly errors: readonly InvalidPart[]
@@ -80,8 +107,31 @@ export class GatewayError extends CodedError<GatewayErrorCode> {
     this.headers = options.headers ?? {}
     this.status = options.status
     this.reason = options.reason
+    this.token = options.token
     this.member = options.member
     this.pointer = options.pointer
     this.errors = options.errors ?? []
+  }
+
+  /** The same refusal in another response: what logs, metrics and `GET /why/:id` have of it stays. */
+  respondingWith(
+    changes: Pick<GatewayErrorOptions, 'description' | 'headers' | 'status'>,
+  ): GatewayError {
+    const { code, message, description, headers, status, reason, token } = this
+    const { member, pointer, errors, cause } = this
+    const same = new GatewayError(code, message, {
+      description,
+      headers,
+      status,
+      reason,
+      token,
+      member,
+      pointer,
+      errors,
+      cause,
+      ...changes,
+    })
+    same.step = this.step
+    return same
   }
 }

@@ -111,7 +111,7 @@ const METRICS = {
   authentications: {
     kind: 'counter',
     name: 'svc_gateway_authentications_total',
-    help: 'Requests whose caller was authenticated, by scheme and outcome: identity, csrf, or the code of the rejection.',
+    help: 'Requests whose caller was authenticated, by scheme and outcome: identity, csrf, why a token was refused, or the code of the rejection.',
     labels: ['scheme', 'outcome'],
   },
   oidc: {

@@ -24,6 +24,9 @@ export interface AccessEntry {
   readonly code?: string | undefined
   /** Why it failed: one word of a closed list. */
   readonly reason?: string | undefined
+  /** Of a refused token: the claim that is wrong, and what would have counted. */
+  readonly claim?: string | undefined
+  readonly expected?: string | undefined
   /** The origin of the upstream that failed: `http://host:port`. */
   readonly upstream?: string | undefined
   /** The id of its trace, where there is one. */
@@ -94,7 +97,7 @@ const formatEntry = (entry: AccessEntry): string =>
   `,"host":${JSON.stringify(entry.host)},"path":${JSON.stringify(pathOf(entry.target))}` +
   `,"status":${entry.status},"ms":${Math.round(entry.seconds * 1e5) / 100},"bytes":${entry.bytes}` +
   `,"api":${JSON.stringify(entry.api)},"version":${JSON.stringify(entry.version)}${member('code', entry.code)}${member('reason', entry.reason)}` +
-  `${member('upstream', entry.upstream)}${member('trace', entry.trace)}}\n`
+  `${member('claim', entry.claim)}${member('expected', entry.expected)}${member('upstream', entry.upstream)}${member('trace', entry.trace)}}\n`
 
 const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`

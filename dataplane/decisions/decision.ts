@@ -82,8 +82,11 @@ export interface Decision {
   readonly step: DecisionStep
   /** The code of the error record, or of the failed action if the document or the gateway names it; otherwise left out. */
   readonly code?: string | undefined
-  /** Why the action failed, one word of a closed list, as in the log; left out where it did not. */
+  /** Why the action failed, or the token was refused: one word of a closed list, as in the log; else left out. */
   readonly reason?: string | undefined
+  /** Of a refused token: the claim that is wrong, or the member of its header, and what would have counted. */
+  readonly claim?: string | undefined
+  readonly expected?: string | undefined
   /** How often it was sent to an upstream, or tried to be. */
   readonly attempts?: number | undefined
   /** JSON pointer to the place in the document that refused. */

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { authSchemesOf, type SchemeName } from '../../language/compile/security.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { clientAddress, isAddressRead } from '../client-address.ts'
-import type { GatewayErrorCode, GatewayErrorReason } from '../gateway-error.ts'
+import type { GatewayErrorCode, GatewayErrorReason, TokenReason } from '../gateway-error.ts'
 import type {
   Authenticate,
   Caller,
@@ -32,7 +32,8 @@ export interface AuthenticationOptions {
 export type CountedScheme = SchemeName | 'none' | 'several'
 
 /** `identity`, `anonymous`, or why a request was rejected. */
-export type CountedAuthentication = 'identity' | 'anonymous' | GatewayErrorReason | GatewayErrorCode
+export type CountedAuthentication =
+  'identity' | 'anonymous' | GatewayErrorReason | TokenReason | GatewayErrorCode
 
 /**
  * Keeps the identity of the caller, or gives the error that refuses the request. Calls `onAuthentication` with every result,
@@ -80,8 +81,8 @@ const countedScheme = (guard: Guard, result: AuthenticateResult): CountedScheme 
 /** CSRF rejections are counted apart from those for missing groups. */
 const countedResult = (result: AuthenticateResult, requestId: string): CountedAuthentication => {
   if (result.kind !== 'refused') return result.kind
-  const { code, reason } = toGatewayError(result.error, requestId)
-  return reason ?? code
+  const { code, reason, token } = toGatewayError(result.error, requestId)
+  return token?.reason ?? reason ?? code
 }
 
 export const callerOf = (incomingRequest: Omit<IncomingRequest, 'response'>): Caller =>

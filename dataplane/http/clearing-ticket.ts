@@ -14,10 +14,6 @@ export const clearingTicket = (
 ): Error => {
   const scheme = guard.find((each) => each.type === 'oidc')
   if (realm === undefined || scheme === undefined || !(error instanceof GatewayError)) return error
-  const { code, message, description, headers } = error
   const lines = clearingLines(realm.uri, providerOf(realm, scheme.provider) ?? {})
-  return new GatewayError(code, message, {
-    description,
-    headers: { ...headers, 'set-cookie': lines },
-  })
+  return error.respondingWith({ headers: { ...error.headers, 'set-cookie': lines } })
 }

@@ -149,7 +149,7 @@ const decisionOf = (
     status,
     step: stepOf(settlement, operation !== undefined),
     code: code === undefined ? undefined : cut(code),
-    reason: why?.reason,
+    ...reasonOf(settlement),
     attempts: why?.attempts,
     document: operation && documentOf(operation),
     caller: identity && callerOf(identity, options.key),
@@ -159,6 +159,12 @@ const decisionOf = (
     hostLength: head.authority.text.length,
   }
 }
+
+const reasonOf = ({ why, token }: Settlement): Pick<Decision, 'reason' | 'claim' | 'expected'> => ({
+  reason: why?.reason ?? token?.reason,
+  claim: token?.claim,
+  expected: token?.expected,
+})
 
 const documentOf = ({
   version: { apiId, name, realmUri, digest },

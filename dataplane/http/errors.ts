@@ -12,7 +12,7 @@ import type { RequestFailure } from '../actions/request-failure.ts'
 import { writeMsgpack } from '../codec/write-msgpack.ts'
 import type { DecisionStep } from '../decisions/decision.ts'
 import { errorRecord } from '../error-record.ts'
-import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
+import { GatewayError, type GatewayErrorCode, type TokenRefusal } from '../gateway-error.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import { withOneVary } from './response/vary.ts'
@@ -57,6 +57,7 @@ interface CountedRefusal {
   readonly refusal: GatewayErrorCode
   readonly step: DecisionStep | undefined
   readonly why?: RequestFailure
+  readonly token?: TokenRefusal
   readonly place?: RefusingPlace
 }
 
@@ -65,6 +66,7 @@ export const countedRefusal = ({
   code,
   step,
   reason,
+  token,
   pointer,
   member,
 }: GatewayError): CountedRefusal => ({
@@ -72,6 +74,7 @@ export const countedRefusal = ({
   step,
   ...((pointer ?? member) !== undefined && { place: { pointer, member } }),
   ...(reason !== undefined && reason !== 'csrf' && { why: { reason } }),
+  ...(token !== undefined && { token }),
 })
 
 /**

@@ -39,9 +39,7 @@ export const loginInstead = (
       provider: scheme.provider,
     },
   )
-  const instead = errorOf(decision, error)
-  instead.step = error.step
-  return instead
+  return errorOf(decision, error)
 }
 
 const errorOf = (decision: LoginDecision, error: GatewayError): GatewayError => {
@@ -49,14 +47,14 @@ const errorOf = (decision: LoginDecision, error: GatewayError): GatewayError => 
     case 'reject':
       return error
     case 'explain':
-      return new GatewayError(error.code, error.message, {
+      return error.respondingWith({
         description: `${error.description} ${decision.reason}`,
         headers: { ...error.headers, 'cache-control': 'no-store' },
       })
     case 'redirect': {
       const { 'set-cookie': lines } = error.headers
       const clearing = lines === undefined ? {} : { 'set-cookie': lines }
-      return new GatewayError(error.code, error.message, {
+      return error.respondingWith({
         status: 302,
         description: 'The login follows.',
         headers: {

@@ -6,7 +6,7 @@ import { failureOfExpression, type RequestFailure } from '../actions/request-fai
 import { clientPeername } from '../client-address.ts'
 import { countedRefusal, renderGatewayError, toGatewayError } from './errors.ts'
 import type { FailedRequest, ReportFailure } from './failure-report.ts'
-import type { GatewayError, GatewayErrorCode } from '../gateway-error.ts'
+import type { GatewayError, GatewayErrorCode, TokenRefusal } from '../gateway-error.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import type { OnResult } from './result-check.ts'
 import type { Settlement, TracedOperation } from './settlement.ts'
@@ -179,7 +179,7 @@ export const report = (
   options.traces?.settled(incomingRequest, settlement, operation)
   if (options.decisions?.keeps(settlement, operation.version) === true)
     options.decisions.record({ incomingRequest, settlement, seconds, operation })
-  const { why } = settlement
+  const { why, token } = settlement
   // Nothing of the version is read for other requests: it is mostly not in the processor's cache.
   if (why === undefined && options.accessLog === undefined) return
   const { apiId: api, name: version } = operation.version
@@ -196,7 +196,7 @@ export const report = (
       failure: why,
       pointerOf: pointerFinder(operation, settlement),
     })
-  log(options, incomingRequest, { status, seconds, bytes, api, version, code, why })
+  log(options, incomingRequest, { status, seconds, bytes, api, version, code, why, token })
 }
 
 /** For the log, which tells the pointer of an expression only: other places are those of the action. */
@@ -216,12 +216,13 @@ interface LoggedRequest {
   readonly version: string
   readonly code?: string | undefined
   readonly why?: RequestFailure | undefined
+  readonly token?: TokenRefusal | undefined
 }
 
 const log = (
   { accessLog, wallClock, traces }: ReportOptions,
   { id, client, head, request }: Omit<IncomingRequest, 'response'>,
-  { status, seconds, bytes, api, version, code, why }: LoggedRequest,
+  { status, seconds, bytes, api, version, code, why, token }: LoggedRequest,
 ): void => {
   accessLog?.write({
     status,
@@ -230,7 +231,9 @@ const log = (
     api,
     version,
     code,
-    reason: why?.reason,
+    reason: why?.reason ?? token?.reason,
+    claim: token?.claim,
+    expected: token?.expected,
     upstream: why?.upstream,
     id,
     time: wallClock() - seconds * 1000,

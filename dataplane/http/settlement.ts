@@ -5,7 +5,7 @@ import type { FailingPlace } from '../../language/expression/errors.ts'
 import type { RefusingPlace } from '../../language/failing-place.ts'
 import type { RequestFailure } from '../actions/request-failure.ts'
 import type { DecisionStep } from '../decisions/decision.ts'
-import type { GatewayErrorCode } from '../gateway-error.ts'
+import type { GatewayErrorCode, TokenRefusal } from '../gateway-error.ts'
 import type { ServedVersion } from '../served.ts'
 
 export interface Settlement {
@@ -20,6 +20,8 @@ export interface Settlement {
   readonly failure?: string
   /** Why it failed, whatever the document made of it. */
   readonly why?: RequestFailure
+  /** Why the token of the caller was refused. */
+  readonly token?: TokenRefusal
   /** What of the document refused the request: finding it takes long, and happens only for what is recorded. */
   readonly place?: RefusingPlace
 }

@@ -2,7 +2,7 @@
 // owners are users of the realm in the group `resource_owners`.
 
 import type { UserRecord } from '../../language/realm/record.ts'
-import { isCompactJwt } from '../security/tokens/own-jwt.ts'
+import { shapeRefusal } from '../security/tokens/token-refusal.ts'
 import type { TokenFields } from './responses.ts'
 import { checkPassword } from './check-password.ts'
 import { required } from './parameters.ts'
@@ -126,7 +126,7 @@ const issue = async (
     groups,
     ...(family === undefined ? {} : { family }),
   })
-  if (!isCompactJwt(jwt))
+  if (shapeRefusal(jwt) !== undefined)
     throw new OAuthError(
       'invalid_scope',
       'token_too_large',

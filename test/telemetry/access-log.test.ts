@@ -47,7 +47,13 @@ describe('createAccessLog', () => {
   it('says why a request failed', () => {
     const lines: string[] = []
     const log = createAccessLog({ share: 1, sink: (text) => lines.push(text) })
-    const failure = { code: 'svc.error.bad_gateway', reason: 'dns', upstream: 'http://o"' }
+    const failure = {
+      code: 'svc.error.bad_gateway',
+      reason: 'dns',
+      claim: 'aud',
+      expected: 'a"b',
+      upstream: 'http://o"',
+    }
     log?.write({ ...ENTRY, status: 504, ...failure, trace: 't' })
     log?.flush()
     expect(JSON.parse(lines.join(''))).toMatchObject({ ...failure, trace: 't' })

@@ -25,7 +25,7 @@ export const createApiKey = (): Authenticator => {
     const digest = hash('sha256', Buffer.from(value, 'latin1'), 'hex')
     const identity = identities(record).get(digest)
     return identity === undefined
-      ? notAccepted('api_key', record.uri, 'unknown_key')
+      ? notAccepted('api_key', record.uri, { reason: 'unknown_key' })
       : { kind: 'identity', identity, validity: ALWAYS }
   }
 }

@@ -3,6 +3,7 @@
 import type { SchemeName } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Identity } from './authentication.ts'
+import type { TokenReason, TokenRefusal } from '../../gateway-error.ts'
 import { rejected, unauthorized } from './challenge.ts'
 
 /** One request to authenticate. */
@@ -24,8 +25,7 @@ export type FailureReason =
   | 'too_many_failures'
   | 'overloaded'
   | 'unknown_key'
-  | 'invalid_token'
-  | 'revoked'
+  | TokenReason
   | 'issuer_unavailable'
   | 'revocations_unknown'
   | 'ambiguous_tickets'
@@ -64,6 +64,8 @@ export interface Refusal {
   /** undefined: there were no credentials, which is not recorded. */
   readonly reason: FailureReason | undefined
   readonly authid?: string
+  /** Why a token was refused. */
+  readonly token?: TokenRefusal
   /** A genuine ticket that has expired, was revoked, or is of another realm: it counts as none where that is enough. */
   readonly isEnded?: boolean
   /** A ticket in a cookie that this gateway has not signed. */
@@ -88,11 +90,15 @@ export const notPresented = (scheme: SchemeName, realmUri: string): Refusal => (
 export const notAccepted = (
   scheme: SchemeName,
   realmUri: string,
-  reason: FailureReason,
+  why: Exclude<FailureReason, TokenReason> | TokenRefusal,
   authid?: string,
-): Refusal => ({
-  kind: 'refused',
-  error: rejected(scheme, realmUri),
-  reason,
-  ...(authid === undefined ? {} : { authid }),
-})
+): Refusal => {
+  const token = typeof why === 'string' ? undefined : why
+  return {
+    kind: 'refused',
+    error: rejected(scheme, realmUri, token),
+    reason: typeof why === 'string' ? why : why.reason,
+    ...(token !== undefined && { token }),
+    ...(authid !== undefined && { authid }),
+  }
+}

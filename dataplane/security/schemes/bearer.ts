@@ -13,18 +13,19 @@ import {
   type AuthenticationResult,
 } from './authenticator.ts'
 import type { Identity } from './authentication.ts'
+import type { TokenRefusal } from '../../gateway-error.ts'
 import { readAuthorization } from './authorization-header.ts'
 import { uncheckable } from './challenge.ts'
 import { issuedIdentity, tokenIdentity } from './identity.ts'
 import type { IssuedTokens } from '../tokens/issued-token.ts'
-import { isCompactJwt } from '../tokens/own-jwt.ts'
 import { createUserLookup } from '../passwords/realm-users.ts'
 import type { RevocationGate } from './revocation-gate.ts'
 import { revokedRefusal } from './revoked-check.ts'
 import { createTokenCache, type Verified } from '../tokens/token-cache.ts'
+import { shapeRefusal } from '../tokens/token-refusal.ts'
 
 export interface BearerOptions {
-  readonly accessTokens: Pick<AccessTokens, 'verify'>
+  readonly accessTokens: Pick<AccessTokens, 'read'>
   readonly issued: IssuedTokens
   readonly gate: RevocationGate
   /** Unix time in milliseconds. */
@@ -39,15 +40,15 @@ interface Bearer {
   readonly isOfIssuer: boolean
 }
 
-type Reading = Verified<Bearer> | 'invalid' | 'gone' | 'unavailable'
+type Reading = Verified<Bearer> | TokenRefusal | 'gone' | 'unavailable'
 
 export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions): Authenticator => {
   const cache = createTokenCache<Bearer>(now)
   const findUser = createUserLookup()
 
   const readOwn = async (record: RealmRecord, token: string): Promise<Reading> => {
-    const claims = await accessTokens.verify(record.uri, token)
-    if (claims === undefined) return 'invalid'
+    const { claims, refusal } = await accessTokens.read(record.uri, token)
+    if (refusal !== undefined) return refusal
     const user = findUser(record, claims.sub)
     if (user === undefined) return 'gone'
     return {
@@ -57,10 +58,16 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     }
   }
 
-  const readIssued = async (record: RealmRecord, token: string): Promise<Reading> => {
-    if ((record.trusted_issuers ?? []).length === 0) return 'invalid'
+  /** @param own why it is no token of the gateway, which counts where it says that it is one */
+  const readIssued = async (
+    record: RealmRecord,
+    token: string,
+    own: TokenRefusal,
+  ): Promise<Reading> => {
     const reading = await issued.read(record, token)
-    if (reading.kind !== 'genuine') return reading.kind === 'refused' ? 'invalid' : 'unavailable'
+    if (reading.kind === 'unavailable') return 'unavailable'
+    if (reading.kind === 'refused')
+      return reading.issuer === record.uri || own.reason === 'realm' ? own : reading.refusal
     return {
       value: { identity: issuedIdentity(record.uri, reading.issued), isOfIssuer: true },
       until: Math.min(reading.expiresAt, now() + ISSUED_KEPT_MS),
@@ -82,10 +89,10 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
 
   const readSlowly = async (record: RealmRecord, token: string): Promise<AuthenticationResult> => {
     const own = await readOwn(record, token)
-    const reading = own === 'invalid' ? await readIssued(record, token) : own
+    const reading = isRefusal(own) ? await readIssued(record, token, own) : own
     if (reading === 'unavailable') return issuerUnavailable()
     if (reading === 'gone') return notAccepted('oauth2', record.uri, 'unknown_user')
-    if (reading === 'invalid') return notAccepted('oauth2', record.uri, 'invalid_token')
+    if (isRefusal(reading)) return notAccepted('oauth2', record.uri, reading)
     const result = admit(record, reading)
     if (result.kind === 'identity') cache.keep(record, token, reading)
     return result
@@ -97,11 +104,15 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     const token = authorization.credentials
     const verified = cache.find(record, token)
     if (verified !== undefined) return admit(record, verified)
-    return isCompactJwt(token)
+    const refusal = shapeRefusal(token)
+    return refusal === undefined
       ? readSlowly(record, token)
-      : notAccepted('oauth2', record.uri, 'invalid_token')
+      : notAccepted('oauth2', record.uri, refusal)
   }
 }
+
+const isRefusal = (reading: Reading): reading is TokenRefusal =>
+  typeof reading === 'object' && 'reason' in reading
 
 /** Flows that the gateway does not serve accept only tokens of trusted issuers (behaviour §6). */
 export const fitsFlow = (security: SecurityScheme, { isOfIssuer }: KnownIdentity): boolean =>

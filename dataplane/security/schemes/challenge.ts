@@ -2,7 +2,7 @@
 // tell a client what to do, never which part of its credentials was wrong.
 
 import type { SchemeName } from '../../../language/compile/security.ts'
-import { GatewayError, type NetworkReason } from '../../gateway-error.ts'
+import { GatewayError, type NetworkReason, type TokenRefusal } from '../../gateway-error.ts'
 import { SCHEMES } from './scheme-table.ts'
 
 /**
@@ -19,13 +19,21 @@ export const unauthorized = (
     headers: { 'www-authenticate': challengeOf(scheme, realmUri) },
   })
 
-/** The refusal of credentials that do not count. `invalid_token` where they are a token (RFC 6750 §3.1). */
-export const rejected = (scheme: SchemeName, realmUri: string): GatewayError =>
+/**
+ * The refusal of credentials that do not count. `invalid_token` where they are a token (RFC 6750 §3.1).
+ * @param token why it does not, for logs: the client is not told
+ */
+export const rejected = (
+  scheme: SchemeName,
+  realmUri: string,
+  token?: TokenRefusal,
+): GatewayError =>
   new GatewayError('svc.error.unauthorized', 'These credentials are not accepted here', {
     description: `Authenticate by ${scheme}; what was sent is wrong, has expired or was revoked.`,
     headers: {
       'www-authenticate': `${challengeOf(scheme, realmUri)}${SCHEMES[scheme].onRejection}`,
     },
+    token,
   })
 
 /**
@@ -93,11 +101,7 @@ export const withChallenges = (
     (line, at) =>
       lines.indexOf(line) === at && !lines.some((other) => other.startsWith(`${line}, error=`)),
   )
-  const { code, message, description, headers } = error
-  return new GatewayError(code, message, {
-    description,
-    headers: { ...headers, 'www-authenticate': distinct },
-  })
+  return error.respondingWith({ headers: { ...error.headers, 'www-authenticate': distinct } })
 }
 
 /** The refusal of somebody who has failed too often: what was sent may be right, and was not looked at. */

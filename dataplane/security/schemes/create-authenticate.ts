@@ -179,7 +179,7 @@ const refuseNetwork = (input: AuthenticationInput, [first]: CompiledSecurity): A
 const refuse = (
   { security, realmUri, caller, report }: AuthenticationInput,
   scheme: SchemeName | undefined,
-  { error, reason, authid, missing, isForged }: Refusal,
+  { error, reason, authid, token, missing, isForged }: Refusal,
 ): AuthenticateResult => {
   if (reason !== undefined)
     report({
@@ -190,6 +190,8 @@ const refuse = (
       scheme: scheme ?? 'none',
       ...(authid === undefined ? {} : { authid }),
       ...(missing === undefined ? {} : { missing }),
+      ...(token?.claim !== undefined && { claim: token.claim }),
+      ...(token?.expected !== undefined && { expected: token.expected }),
       address: caller.address,
       requestId: caller.requestId,
     })

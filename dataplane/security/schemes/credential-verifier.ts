@@ -13,6 +13,7 @@ import type { AccessTokens } from '../tokens/access-token.ts'
 import { isSafeMethod } from '../tokens/csrf.ts'
 import { createIssuedTokens } from '../tokens/issued-token.ts'
 import { createIssuerKeys } from '../tokens/issuer-keys.ts'
+import { refusedToken } from '../tokens/token-refusal.ts'
 import type { Tickets } from '../tokens/ticket.ts'
 import type { TokenKeys } from '../tokens/token-keys.ts'
 import { createApiKey } from './api-key.ts'
@@ -40,8 +41,8 @@ export interface VerifierDeps {
   readonly fetch: GuardedFetch
   /** One for the whole process: the token endpoint checks passwords too. */
   readonly passwords: Passwords
-  readonly tickets: Pick<Tickets, 'verifyTicket'>
-  readonly accessTokens: Pick<AccessTokens, 'verify'>
+  readonly tickets: Pick<Tickets, 'readTicket'>
+  readonly accessTokens: Pick<AccessTokens, 'read'>
   /** Unix time in milliseconds. */
   readonly now: () => number
   readonly redisAway: RedisAway
@@ -84,7 +85,16 @@ const withinFlow = (
 ): AuthenticationResult =>
   result.kind === 'refused' || fitsFlow(scheme, result)
     ? result
-    : notAccepted('oauth2', realmUri, 'invalid_token', result.identity.authid)
+    : notAccepted(
+        'oauth2',
+        realmUri,
+        refusedToken(
+          'issuer',
+          'iss',
+          'one of trusted_issuers: this flow takes no token of the gateway',
+        ),
+        result.identity.authid,
+      )
 
 const createAuthenticators = (
   deps: VerifierDeps,

@@ -13,7 +13,7 @@ export const revokedRefusal = (
   authid: string,
 ): Refusal | undefined => {
   if (standing === 'good') return undefined
-  if (standing === 'revoked') return notAccepted(scheme, realmUri, 'revoked', authid)
+  if (standing === 'revoked') return notAccepted(scheme, realmUri, { reason: 'revoked' }, authid)
   return {
     kind: 'refused',
     error: uncheckable('It cannot be checked now whether these credentials were revoked', 5),

@@ -6,7 +6,7 @@ import { parseJson } from '../../../base/parse-json.ts'
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { isMap } from '../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { GatewayError } from '../../gateway-error.ts'
+import { GatewayError, type TokenRefusal } from '../../gateway-error.ts'
 import { valuesOf } from '../../upstream/headers.ts'
 import {
   type CredentialCheck,
@@ -21,17 +21,17 @@ import type { Identity } from './authentication.ts'
 import { type Authorization, readAuthorization } from './authorization-header.ts'
 import { csrfValueOf, isCsrfRight } from '../tokens/csrf.ts'
 import { ticketIdentity } from './identity.ts'
-import { isCompactJwt } from '../tokens/own-jwt.ts'
 import { cookieText, parseCookies } from '../parsed-cookies.ts'
 import type { RevocationGate } from './revocation-gate.ts'
 import { cookieValues, csrfCookieName, ticketCookieName } from '../session-cookies.ts'
 import { revokedRefusal } from './revoked-check.ts'
 import { ticketRevocationKeys, type Tickets } from '../tokens/ticket.ts'
+import { refusedToken, shapeRefusal } from '../tokens/token-refusal.ts'
 import { createTokenCache, type Verified } from '../tokens/token-cache.ts'
 import type { TokenKeys } from '../tokens/token-keys.ts'
 
 export interface TicketSchemeOptions {
-  readonly tickets: Pick<Tickets, 'verifyTicket'>
+  readonly tickets: Pick<Tickets, 'readTicket'>
   readonly keys: TokenKeys
   readonly gate: RevocationGate
   /** Unix time in milliseconds. */
@@ -44,8 +44,13 @@ interface Genuine {
   readonly csrf: string
 }
 
-/** `ended`: genuine, and expired or of another realm. undefined: this gateway has not signed it. */
-type Found = Verified<Genuine> | 'ended' | undefined
+interface Refused {
+  readonly refusal: TokenRefusal
+  /** Genuine, and expired or of another realm; false: this gateway has not signed it. */
+  readonly isEnded: boolean
+}
+
+type Found = Verified<Genuine> | Refused
 
 export const createTicketScheme = (options: TicketSchemeOptions): Authenticator => {
   const find = createFinder(options)
@@ -90,11 +95,13 @@ const createFinder = ({ tickets, keys, gate, now }: TicketSchemeOptions) => {
   const cache = createTokenCache<Genuine>(now)
 
   const verify = async (record: RealmRecord, jwt: string): Promise<Found> => {
-    const claims = await tickets.verifyTicket(record.uri, jwt, { ignoreExpiry: true })
-    if (claims === undefined) return endedElsewhere(tickets, record, jwt)
-    if (claims.expires_at * 1000 <= now()) return 'ended'
+    const { claims, refusal } = await tickets.readTicket(record.uri, jwt)
+    if (refusal !== undefined)
+      return (await endedElsewhere(tickets, record, jwt)) ?? { refusal, isEnded: false }
+    if (claims.expires_at * 1000 <= now())
+      return { refusal: refusedToken('expired', 'expires_at'), isEnded: true }
     const key = keys.verificationKey(record.uri, claims.kid)
-    if (key === undefined) return undefined
+    if (key === undefined) return { refusal: refusedToken('unknown_key', 'kid'), isEnded: false }
     const verified: Verified<Genuine> = {
       value: {
         identity: ticketIdentity(claims),
@@ -111,7 +118,8 @@ const createFinder = ({ tickets, keys, gate, now }: TicketSchemeOptions) => {
   return (record: RealmRecord, jwt: string): Found | Promise<Found> => {
     const known = cache.find(record, jwt)
     if (known !== undefined) return known
-    return isCompactJwt(jwt) ? verify(record, jwt) : undefined
+    const refusal = shapeRefusal(jwt)
+    return refusal === undefined ? verify(record, jwt) : { refusal, isEnded: false }
   }
 }
 
@@ -120,11 +128,11 @@ const endedElsewhere = async (
   tickets: TicketSchemeOptions['tickets'],
   { uri }: RealmRecord,
   jwt: string,
-): Promise<Found> => {
+): Promise<Refused | undefined> => {
   const realm = claimedRealm(jwt)
   if (realm === undefined || realm === uri) return undefined
-  const claims = await tickets.verifyTicket(realm, jwt, { ignoreExpiry: true })
-  return claims === undefined ? undefined : 'ended'
+  const { claims } = await tickets.readTicket(realm, jwt)
+  return claims && { refusal: refusedToken('realm', 'authrealm', uri), isEnded: true }
 }
 
 const claimedRealm = (jwt: string): string | undefined => {
@@ -145,9 +153,8 @@ const admit = (
   found: Found,
   gate: RevocationGate,
 ): KnownIdentity | Refusal => {
-  if (found === undefined) return notAccepted('oidc', record.uri, 'invalid_token')
-  if (found === 'ended')
-    return { ...notAccepted('oidc', record.uri, 'invalid_token'), isEnded: true }
+  if (isRefused(found))
+    return { ...notAccepted('oidc', record.uri, found.refusal), isEnded: found.isEnded }
   const { identity } = found.value
   const refusal = revokedRefusal('oidc', record.uri, gate(found), identity.authid)
   return refusal === undefined
@@ -163,11 +170,15 @@ const decideAmong = (
   gate: RevocationGate,
 ): AuthenticationResult => {
   const { record } = attempt
-  const genuine = found.filter((each) => each !== undefined && each !== 'ended')
+  const refused = found.filter(isRefused)
+  const genuine = found.filter(isGenuine)
   const standing = genuine.filter((each) => gate(each) !== 'revoked')
   const [first = genuine[0]] = standing
-  const isForged = found.includes(undefined)
-  const result = admit(record, first ?? (isForged ? undefined : 'ended'), gate)
+  const forged = refused.find(({ isEnded }) => !isEnded)
+  const isForged = forged !== undefined
+  const chosen = first ?? forged ?? refused[0]
+  if (chosen === undefined) return notPresented('oidc', record.uri)
+  const result = admit(record, chosen, gate)
   if (result.kind === 'refused')
     return { ...result, isEnded: result.isEnded === true && !isForged, isForged }
   if (first === undefined) return result
@@ -183,6 +194,10 @@ const decideAmong = (
     ? csrfRefusal(first.value.identity.authid)
     : { kind: 'identity', identity: meant.value.identity, validity: meant }
 }
+
+const isRefused = (found: Found): found is Refused => 'refusal' in found
+
+const isGenuine = (found: Found): found is Verified<Genuine> => !isRefused(found)
 
 /** Two providers may use the same name for two people. */
 const isSamePerson = (one: Verified<Genuine>, other: Verified<Genuine>): boolean =>

@@ -5,6 +5,7 @@
 import { readJwt, signJwt } from './own-jwt.ts'
 import { accessTokenKey, familyKey } from './revocation-keys.ts'
 import type { TokenKeys } from './token-keys.ts'
+import { refusedToken, type TokenReading } from './token-refusal.ts'
 
 const ACCESS_TOKEN_SECONDS = 900
 
@@ -46,7 +47,9 @@ export interface IssuedAccessToken {
 export interface AccessTokens {
   /** Rejects if the realm was removed or its keys cannot be read. */
   issue(draft: AccessTokenDraft): Promise<IssuedAccessToken>
-  /** Never rejects: undefined for anything but a genuine access token of this realm that has not expired. */
+  /** Never rejects: a genuine access token of this realm that has not expired, or why it is none. */
+  read(realmUri: string, jwt: string): Promise<TokenReading<AccessTokenClaims>>
+  /** The same, without the reason. */
   verify(realmUri: string, jwt: string): Promise<AccessTokenClaims | undefined>
 }
 
@@ -61,8 +64,19 @@ export interface AccessTokensOptions {
 const TYPE = 'at+jwt'
 
 /** @example const { jwt, expiresIn } = await createAccessTokens(options).issue(draft) */
-export const createAccessTokens = ({ keys, now, newId }: AccessTokensOptions): AccessTokens => ({
-  issue: async (draft) => {
+export const createAccessTokens = ({ keys, now, newId }: AccessTokensOptions): AccessTokens => {
+  const read: AccessTokens['read'] = async (realmUri, jwt) => {
+    const { claims, refusal } = await readJwt(jwt, TYPE, (kid) =>
+      keys.verificationKey(realmUri, kid),
+    )
+    if (refusal !== undefined) return { refusal }
+    if (!isAccessToken(claims)) return { refusal: refusedToken('malformed') }
+    if (claims.iss !== realmUri || claims.aud !== realmUri)
+      return { refusal: refusedToken('realm', 'iss', realmUri) }
+    return claims.exp * 1000 > now() ? { claims } : { refusal: refusedToken('expired', 'exp') }
+  }
+
+  const issue: AccessTokens['issue'] = async (draft) => {
     const iat = Math.floor(now() / 1000)
     const claims: AccessTokenClaims = {
       iss: draft.realmUri,
@@ -78,14 +92,10 @@ export const createAccessTokens = ({ keys, now, newId }: AccessTokensOptions): A
     }
     const jwt = await signJwt(keys.signingKey(draft.realmUri), TYPE, { ...claims })
     return { jwt, jti: claims.jti, expiresIn: ACCESS_TOKEN_SECONDS, claims }
-  },
-  verify: async (realmUri, jwt) => {
-    const claims = await readJwt(jwt, TYPE, (kid) => keys.verificationKey(realmUri, kid))
-    if (claims === undefined || !isAccessToken(claims)) return undefined
-    if (claims.iss !== realmUri || claims.aud !== realmUri) return undefined
-    return claims.exp * 1000 > now() ? claims : undefined
-  },
-})
+  }
+
+  return { issue, read, verify: async (realmUri, jwt) => (await read(realmUri, jwt)).claims }
+}
 
 /** The keys by which an access token can be revoked: if one is in the shared deny-list, the token is not valid. */
 export const accessTokenRevocationKeys = ({ jti, family }: AccessTokenClaims): readonly string[] =>

@@ -3,14 +3,21 @@
 
 import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import type { RealmRecord, TrustedIssuerRecord } from '../../../language/realm/record.ts'
+import type { TokenRefusal } from '../../gateway-error.ts'
 import { ASYMMETRIC_ALGORITHMS } from './asymmetric-algorithms.ts'
 import type { IssuedIdentity } from '../schemes/identity.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { KeySet } from './key-set-cache.ts'
+import { refusalOfError, refusedToken, RefusedTokenError } from './token-refusal.ts'
 
 export type IssuedReading =
   | { readonly kind: 'genuine'; readonly issued: IssuedIdentity; readonly expiresAt: number }
-  | { readonly kind: 'refused' }
+  /** `issuer`: what it says of its issuer, which nothing proves. */
+  | {
+      readonly kind: 'refused'
+      readonly refusal: TokenRefusal
+      readonly issuer?: string | undefined
+    }
   /** The issuer's keys are not available now. */
   | { readonly kind: 'unavailable' }
 
@@ -29,75 +36,96 @@ export interface IssuedTokensOptions {
 const TOLERANCE_SECONDS = 30
 const MAX_AHEAD_SECONDS = 60
 
-const REFUSED: IssuedReading = { kind: 'refused' }
-
 export const createIssuedTokens = ({ keys, now }: IssuedTokensOptions): IssuedTokens => {
   const verifyFor = async (trusted: TrustedIssuerRecord, token: string): Promise<IssuedReading> => {
     const published = keys.at(trusted.jwks_uri)
     const set = await published.find()
     if (set === undefined) return { kind: 'unavailable' }
-    const options = optionsFor(trusted, now())
-    const hasType = typeRule(trusted)
-    const first = await verify(token, set, options, hasType)
-    if (first !== 'no such key') return toReading(first, now())
+    const first = await verify(trusted, token, set, now())
+    if (first.kind !== 'refused' || first.refusal.reason !== 'unknown_key') return first
     const newer = await published.findNewer(set)
-    if (newer === undefined) return REFUSED
-    const second = await verify(token, newer, options, hasType)
-    return second === 'no such key' ? REFUSED : toReading(second, now())
+    return newer === undefined ? first : verify(trusted, token, newer, now())
   }
 
   return {
     read: async (record, token) => {
-      const issuer = await claimedIssuer(token)
-      let reading: IssuedReading = REFUSED
+      const claimed = await claimedIssuer(token)
+      if (claimed === undefined) return { kind: 'refused', refusal: refusedToken('malformed') }
+      const { iss: issuer } = claimed
+      let reading: IssuedReading | undefined
       for (const trusted of record.trusted_issuers ?? []) {
         if (trusted.issuer !== issuer) continue
         const next = await verifyFor(trusted, token)
         if (next.kind === 'genuine') return next
-        if (next.kind === 'unavailable') reading = next
+        reading = reading === undefined ? next : moreTelling(reading, next)
       }
-      return reading
+      return reading ?? { kind: 'refused', refusal: foreignIssuer(record), issuer }
     },
   }
 }
 
-/** The issuer is not verified yet: it only selects the keys to try. */
-const claimedIssuer = async (token: string): Promise<string | undefined> => {
+/** Of two entries of one issuer: that its keys are not available, else what the one says whose key has signed. */
+const moreTelling = (one: IssuedReading, other: IssuedReading): IssuedReading =>
+  other.kind === 'unavailable' || (one.kind === 'refused' && KEY_REASONS.has(one.refusal.reason))
+    ? other
+    : one
+
+const KEY_REASONS: ReadonlySet<string> = new Set(['unknown_key', 'signature'])
+
+const foreignIssuer = ({ uri, trusted_issuers: issuers = [] }: RealmRecord): TokenRefusal =>
+  refusedToken('issuer', 'iss', [uri, ...issuers.map(({ issuer }) => issuer)].join(', '))
+
+/** The issuer is not verified yet: it only selects the keys to try. undefined: it is no JWT. */
+const claimedIssuer = async (token: string): Promise<Pick<JWTPayload, 'iss'> | undefined> => {
   try {
     const { decodeJwt } = await import('jose')
-    return decodeJwt(token).iss
+    const { iss } = decodeJwt(token)
+    return iss === undefined ? {} : { iss }
   } catch {
     return undefined
   }
 }
 
+const algorithmsOf = ({ algorithms }: TrustedIssuerRecord): string[] =>
+  (algorithms ?? ASYMMETRIC_ALGORITHMS).filter((each) => ASYMMETRIC_ALGORITHMS.includes(each))
+
 const optionsFor = (trusted: TrustedIssuerRecord, now: number): JWTVerifyOptions => ({
   issuer: trusted.issuer,
   audience: trusted.audience,
-  algorithms: (trusted.algorithms ?? ASYMMETRIC_ALGORITHMS).filter((each) =>
-    ASYMMETRIC_ALGORITHMS.includes(each),
-  ),
+  algorithms: algorithmsOf(trusted),
   clockTolerance: TOLERANCE_SECONDS,
   requiredClaims: ['sub', 'exp'],
   currentDate: new Date(now),
 })
 
-type VerifiedPayload = JWTPayload | 'no such key' | undefined
-
 const verify = async (
+  trusted: TrustedIssuerRecord,
   token: string,
   { keyOf }: KeySet,
-  options: JWTVerifyOptions,
-  hasType: TypeRule,
-): Promise<VerifiedPayload> => {
-  const { errors, jwtVerify } = await import('jose')
+  now: number,
+): Promise<IssuedReading> => {
+  const { jwtVerify } = await import('jose')
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, keyOf, options)
-    return hasType(protectedHeader.typ) ? payload : undefined
+    const { payload, protectedHeader } = await jwtVerify(token, keyOf, optionsFor(trusted, now))
+    if (!typeRule(trusted)(protectedHeader.typ))
+      throw new RefusedTokenError(
+        refusedToken('type', 'typ', trusted.require_typ ?? 'JWT, at+jwt or none'),
+      )
+    return toReading(payload, now)
   } catch (error) {
-    return error instanceof errors.JWKSNoMatchingKey ? 'no such key' : undefined
+    return { kind: 'refused', refusal: refusalOfError(error, expectedBy(trusted)) }
   }
 }
+
+const expectedBy = (trusted: TrustedIssuerRecord): Readonly<Record<string, string>> => ({
+  aud: trusted.audience,
+  alg: algorithmsOf(trusted).join(', '),
+  kid: `a key of ${withoutQuery(trusted.jwks_uri)}`,
+  exp: 'a number of seconds in the future',
+})
+
+/** It may hold a key of an API. */
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '')
 
 /** Whether a token with that `typ` may be an access token. */
 type TypeRule = (type: string | undefined) => boolean
@@ -121,14 +149,17 @@ const plainType = (type: string): string => type.toLowerCase().replace(/^applica
  */
 const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'nonce', 'events', 'cnf']
 
-const toReading = (payload: JWTPayload | undefined, now: number): IssuedReading => {
-  if (payload === undefined) return REFUSED
+const toReading = (payload: JWTPayload, now: number): IssuedReading => {
   const { exp = 0, iat } = payload
   // It may be a number, whatever the type of the library says.
   const sub = textOf(payload, 'sub')
-  if (sub === '' || sub.length > MAX_SUB || CONTROL.test(sub)) return REFUSED
-  if (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000) return REFUSED
-  if (FOREIGN_PURPOSE.some((claim) => Object.hasOwn(payload, claim))) return REFUSED
+  if (sub === '' || sub.length > MAX_SUB || CONTROL.test(sub))
+    throw new RefusedTokenError(refusedToken('no_subject', 'sub', A_NAME))
+  if (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000)
+    throw new RefusedTokenError(refusedToken('not_yet_valid', 'iat'))
+  const foreign = FOREIGN_PURPOSE.find((claim) => Object.hasOwn(payload, claim))
+  if (foreign !== undefined)
+    throw new RefusedTokenError(refusedToken('type', foreign, 'an access token, which has none'))
   return {
     kind: 'genuine',
     expiresAt: (exp + TOLERANCE_SECONDS) * 1000,
@@ -145,6 +176,7 @@ const toReading = (payload: JWTPayload | undefined, now: number): IssuedReading 
 }
 
 const MAX_SUB = 1024
+const A_NAME = `a text of 1 to ${MAX_SUB} characters without control characters`
 const CONTROL = /\p{Cc}/u
 
 const textOf = (payload: JWTPayload, claim: string): string => {

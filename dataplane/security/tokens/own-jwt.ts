@@ -1,11 +1,17 @@
 // Signs and verifies the JWTs that this gateway issues for itself. Every choice that an attacker could make in a
 // header (RFC 8725 §3) is fixed here instead: one algorithm, one type, keys by id from a ring.
 
+import type { JWTHeaderParameters } from 'jose'
 import type { SigningKey } from './token-keys.ts'
+import {
+  refusalOfError,
+  refusedToken,
+  RefusedTokenError,
+  shapeRefusal,
+  type TokenReading,
+} from './token-refusal.ts'
 
 const ALGORITHM = 'ES256'
-/** Longer than any token of this gateway: larger ones are rejected unread. */
-export const MAX_TOKEN_LENGTH = 8192
 
 /** ES256, `kid` and `typ` in the header. */
 export const signJwt = async (
@@ -27,29 +33,35 @@ export const readJwt = async (
   token: string,
   type: string,
   keyOf: (kid: string) => SigningKey | undefined,
-): Promise<object | undefined> => {
-  if (!isCompactJwt(token)) return undefined
+): Promise<TokenReading<object>> => {
+  const refusal = shapeRefusal(token)
+  if (refusal !== undefined) return { refusal }
   try {
     const { jwtVerify } = await import('jose')
     const { payload, protectedHeader } = await jwtVerify(
       token,
-      ({ kid }) => {
-        const key = kid === undefined ? undefined : keyOf(kid)
-        if (key === undefined) throw new Error('no such key')
-        return key.publicKey
-      },
+      (header) => publicKeyFor(header, type, keyOf),
       // At time zero nothing has expired: the caller checks the times.
       { algorithms: [ALGORITHM], typ: type, currentDate: new Date(0) },
     )
     const isMatching = payload['kid'] === undefined || payload['kid'] === protectedHeader.kid
-    return isMatching ? payload : undefined
-  } catch {
-    return undefined
+    return isMatching ? { claims: payload } : { refusal: refusedToken('malformed', 'kid') }
+  } catch (error) {
+    return { refusal: refusalOfError(error, { alg: ALGORITHM, typ: type }) }
   }
 }
 
-/** Three parts of base64url, 8 KiB at most. */
-export const isCompactJwt = (token: string): boolean =>
-  token.length <= MAX_TOKEN_LENGTH && COMPACT.test(token)
-
-const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
+/** A token of somebody else has neither our type nor our key: its type says more. */
+const publicKeyFor = (
+  { kid, typ }: JWTHeaderParameters,
+  type: string,
+  keyOf: (kid: string) => SigningKey | undefined,
+): SigningKey['publicKey'] => {
+  const key = kid === undefined ? undefined : keyOf(kid)
+  if (key !== undefined) return key.publicKey
+  throw new RefusedTokenError(
+    typ === type
+      ? refusedToken('unknown_key', 'kid', 'a key of the realm')
+      : refusedToken('type', 'typ', type),
+  )
+}

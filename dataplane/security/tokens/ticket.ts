@@ -6,6 +6,7 @@ import { csrfValueOf } from './csrf.ts'
 import { readJwt, signJwt } from './own-jwt.ts'
 import { oidcSessionKey, oidcSubjectKeys, ticketKey } from './revocation-keys.ts'
 import type { TokenKeys } from './token-keys.ts'
+import { refusedToken, type TokenReading } from './token-refusal.ts'
 
 /** The claims of a ticket, with the names of the specification. Times are Unix seconds. */
 export interface TicketClaims {
@@ -45,9 +46,11 @@ export interface IssuedTicket {
 export interface Tickets {
   /** Rejects if the realm was removed or its keys cannot be read. */
   issueTicket(order: TicketOrder): Promise<IssuedTicket>
+  /** Never rejects: a ticket of this realm, which may have expired, or why it is none. */
+  readTicket(realmUri: string, jwt: string): Promise<TokenReading<TicketClaims>>
   /**
    * Never rejects: undefined for anything but a genuine ticket of this realm.
-   * @param options to tell what has expired from what is forged; a logout accepts it as a hint, too
+   * @param options a logout accepts what has expired as a hint, too
    */
   verifyTicket(
     realmUri: string,
@@ -65,8 +68,19 @@ export interface TicketsOptions {
 }
 
 /** @example const { jwt, csrf } = await createTickets({ keys, now: Date.now, newId: randomUUID }).issueTicket(order) */
-export const createTickets = ({ keys, now, newId }: TicketsOptions): Tickets => ({
-  issueTicket: async (order) => {
+export const createTickets = ({ keys, now, newId }: TicketsOptions): Tickets => {
+  const readTicket: Tickets['readTicket'] = async (realmUri, jwt) => {
+    const { claims, refusal } = await readJwt(jwt, TICKET_TYPE, (kid) =>
+      keys.verificationKey(realmUri, kid),
+    )
+    if (refusal !== undefined) return { refusal }
+    if (!isTicket(claims)) return { refusal: refusedToken('malformed') }
+    return claims.authrealm === realmUri && claims.scope.realm === realmUri
+      ? { claims }
+      : { refusal: refusedToken('realm', 'authrealm', realmUri) }
+  }
+
+  const issueTicket: Tickets['issueTicket'] = async (order) => {
     const key = keys.signingKey(order.authrealm)
     const claims: TicketClaims = {
       id: newId(),
@@ -78,14 +92,18 @@ export const createTickets = ({ keys, now, newId }: TicketsOptions): Tickets => 
     const { issued_at: iat, expires_at: exp } = claims
     const jwt = await signJwt(key, TICKET_TYPE, { ...claims, iat, exp })
     return { jwt, id: claims.id, csrf: csrfValueOf(key, claims.id) }
-  },
-  verifyTicket: async (realmUri, jwt, { ignoreExpiry } = { ignoreExpiry: false }) => {
-    const claims = await readJwt(jwt, TICKET_TYPE, (kid) => keys.verificationKey(realmUri, kid))
-    if (claims === undefined || !isTicket(claims)) return undefined
-    if (claims.authrealm !== realmUri || claims.scope.realm !== realmUri) return undefined
-    return ignoreExpiry || claims.expires_at * 1000 > now() ? claims : undefined
-  },
-})
+  }
+
+  return {
+    issueTicket,
+    readTicket,
+    verifyTicket: async (realmUri, jwt, { ignoreExpiry } = { ignoreExpiry: false }) => {
+      const { claims } = await readTicket(realmUri, jwt)
+      if (claims === undefined) return undefined
+      return ignoreExpiry || claims.expires_at * 1000 > now() ? claims : undefined
+    },
+  }
+}
 
 /** The keys by which a ticket can be revoked: if one is in the shared deny-list, the ticket is not valid. */
 export const ticketRevocationKeys = (claims: TicketClaims): readonly string[] => {

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { IdentityValidity } from '../schemes/authenticator.ts'
-import { MAX_TOKEN_LENGTH } from './own-jwt.ts'
+import { MAX_TOKEN_LENGTH } from './token-refusal.ts'
 
 export interface Verified<T> extends IdentityValidity {
   readonly value: T

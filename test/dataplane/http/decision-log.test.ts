@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Decision } from '../../../dataplane/decisions/decision.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
-import { forbidden } from '../../../dataplane/security/schemes/challenge.ts'
+import { forbidden, rejected } from '../../../dataplane/security/schemes/challenge.ts'
 import type { HttpOptions } from '../../support/http-request.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import {
@@ -205,6 +205,16 @@ describe('A refusal is recorded with the place in the document', () => {
     })
     const [decision] = await ask('GET', '/basic')
     expect(decision).toMatchObject({ status: 403, step: 'requirements', pointer })
+  })
+
+  it('of a token that was refused, which the client is not told', async () => {
+    const token = { reason: 'audience', claim: 'aud', expected: 'the-api' } as const
+    await serve({ authenticate: () => refused(rejected('oauth2', 'com.acme', token)) })
+    const response = await gateway.ask('GET', '/basic', { headers: { 'x-request-id': 'token' } })
+    expect(response.text + JSON.stringify(response.headers)).not.toMatch(/aud|the-api/)
+    const [decision] = gateway.decisions.find('token').map((text) => JSON.parse(text) as unknown)
+    expect(decision).toMatchObject({ status: 401, step: 'authenticate', ...token })
+    expect(gateway.failures).toEqual([])
   })
 
   it('but of a missing CSRF token, which no document asks for', async () => {

@@ -63,7 +63,7 @@ describe('a ticket of a list', () => {
       'svc_ticket_com.acme=; Path=/; Max-Age=0; SameSite=Lax; Secure; Domain=a.test',
       'svc_csrf_com.acme=; Path=/; Max-Age=0; SameSite=Lax; Secure; Domain=a.test',
     ])
-    expect(gateway.authentications).toEqual(['several svc.error.unauthorized'])
+    expect(gateway.authentications).toEqual(['several unknown_key'])
   })
 
   it('that has expired counts as none', async () => {

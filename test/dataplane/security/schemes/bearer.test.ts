@@ -238,41 +238,94 @@ describe('a token of a trusted issuer', () => {
 
   const soon = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds
 
-  it.each<[string, () => object, object]>([
-    ['another issuer', () => ({ iss: 'https://evil.example/' }), {}],
-    ['an issuer without the slash', () => ({ iss: 'x' }), {}],
-    ['no issuer', () => ({ iss: undefined }), {}],
-    ['an issuer of a reserved name', () => ({ iss: '__proto__' }), {}],
-    ['another audience', () => ({ aud: 'https://other.example' }), {}],
-    ['no audience', () => ({ aud: undefined }), {}],
-    ['a longer audience', () => ({ aud: `${AUDIENCE}/x` }), {}],
-    ['no subject', () => ({ sub: undefined }), {}],
-    ['an empty subject', () => ({ sub: '' }), {}],
-    ['a subject that is no text', () => ({ sub: 7 }), {}],
-    ['a subject of 2 kB', () => ({ sub: 'x'.repeat(2000) }), {}],
-    ['a line break in the subject', () => ({ sub: 'a\r\nb' }), {}],
-    ['no end', () => ({ exp: undefined }), {}],
-    ['an end that is no number', () => ({ exp: 'tomorrow' }), {}],
-    ['an end', () => ({ exp: soon(-31) }), {}],
-    ['a beginning in the future', () => ({ nbf: soon(60) }), {}],
-    ['an issue in the future', () => ({ iat: soon(120) }), {}],
-    ['an at_hash: an ID token', () => ({ at_hash: 'x' }), {}],
-    ['a nonce: an ID token', () => ({ nonce: 'x' }), {}],
-    ['more than 8 KiB', () => ({ note: 'a'.repeat(6144) }), {}],
-    ['a c_hash: another one', () => ({ c_hash: 'x' }), {}],
-    ['events: a logout token', () => ({ events: {} }), {}],
-    ['a key of its holder', () => ({ cnf: { jkt: 'x' } }), {}],
-    ['the type of an ID token that says so', () => ({}), { typ: 'id+jwt' }],
-    ['the type of a logout token', () => ({}), { typ: 'logout+jwt' }],
-    ['the type of a ticket', () => ({}), { typ: 'svc-ticket+jwt' }],
-    ['the type of a DPoP proof', () => ({}), { typ: 'dpop+jwt' }],
-    ['a kid that is not published', () => ({}), { kid: 'key-99' }],
-    ['a kid of a reserved name', () => ({}), { kid: '__proto__' }],
-  ])('is refused for %s', async (_, claims, header) => {
+  it.each<[string, () => object, object, string, string | undefined]>([
+    ['another issuer', () => ({ iss: 'https://evil.example/' }), {}, 'issuer', 'iss'],
+    ['an issuer without the slash', () => ({ iss: 'x' }), {}, 'issuer', 'iss'],
+    ['no issuer', () => ({ iss: undefined }), {}, 'issuer', 'iss'],
+    ['an issuer of a reserved name', () => ({ iss: '__proto__' }), {}, 'issuer', 'iss'],
+    ['another audience', () => ({ aud: 'https://other.example' }), {}, 'audience', 'aud'],
+    ['no audience', () => ({ aud: undefined }), {}, 'audience', 'aud'],
+    ['a longer audience', () => ({ aud: `${AUDIENCE}/x` }), {}, 'audience', 'aud'],
+    ['no subject', () => ({ sub: undefined }), {}, 'no_subject', 'sub'],
+    ['an empty subject', () => ({ sub: '' }), {}, 'no_subject', 'sub'],
+    ['a subject that is no text', () => ({ sub: 7 }), {}, 'no_subject', 'sub'],
+    ['a subject of 2 kB', () => ({ sub: 'x'.repeat(2000) }), {}, 'no_subject', 'sub'],
+    ['a line break in the subject', () => ({ sub: 'a\r\nb' }), {}, 'no_subject', 'sub'],
+    ['no end', () => ({ exp: undefined }), {}, 'expired', 'exp'],
+    ['an end that is no number', () => ({ exp: 'tomorrow' }), {}, 'expired', 'exp'],
+    ['an end', () => ({ exp: soon(-31) }), {}, 'expired', 'exp'],
+    ['a beginning in the future', () => ({ nbf: soon(60) }), {}, 'not_yet_valid', 'nbf'],
+    ['an issue in the future', () => ({ iat: soon(120) }), {}, 'not_yet_valid', 'iat'],
+    ['an at_hash: an ID token', () => ({ at_hash: 'x' }), {}, 'type', 'at_hash'],
+    ['a nonce: an ID token', () => ({ nonce: 'x' }), {}, 'type', 'nonce'],
+    ['more than 8 KiB', () => ({ note: 'a'.repeat(6144) }), {}, 'size', undefined],
+    ['a c_hash: another one', () => ({ c_hash: 'x' }), {}, 'type', 'c_hash'],
+    ['events: a logout token', () => ({ events: {} }), {}, 'type', 'events'],
+    ['a key of its holder', () => ({ cnf: { jkt: 'x' } }), {}, 'type', 'cnf'],
+    ['the type of an ID token that says so', () => ({}), { typ: 'id+jwt' }, 'type', 'typ'],
+    ['the type of a logout token', () => ({}), { typ: 'logout+jwt' }, 'type', 'typ'],
+    ['the type of a ticket', () => ({}), { typ: 'svc-ticket+jwt' }, 'type', 'typ'],
+    ['the type of a DPoP proof', () => ({}), { typ: 'dpop+jwt' }, 'type', 'typ'],
+    ['a kid that is not published', () => ({}), { kid: 'key-99' }, 'unknown_key', 'kid'],
+    ['a kid of a reserved name', () => ({}), { kid: '__proto__' }, 'unknown_key', 'kid'],
+  ])('is refused for %s', async (...[, claims, header, reason, claim]) => {
     const verdict = await ask(await issuer.sign(claims(), header))
     expect(statusOf(verdict)).toBe(401)
-    expect(headersOf(verdict)['www-authenticate']).toContain('error="invalid_token"')
-    expect(home.audited).toMatchObject([{ reason: 'invalid_token', scheme: 'oauth2' }])
+    expect(headersOf(verdict)['www-authenticate']).toBe(
+      `Bearer realm="${REALM}", error="invalid_token", error_description="The token is wrong, has expired or was revoked"`,
+    )
+    expect(home.audited).toMatchObject([{ reason, scheme: 'oauth2' }])
+    expect(home.audited[0]?.claim).toBe(claim)
+  })
+
+  it.each<[string, () => Promise<string>, object]>([
+    ['an audience', () => issuer.sign({ aud: 'x' }), { reason: 'audience', expected: AUDIENCE }],
+    [
+      'an issuer',
+      () => issuer.sign({ iss: 'https://evil.example/' }),
+      { reason: 'issuer', expected: expect.stringContaining(REALM) as unknown },
+    ],
+    [
+      'a key',
+      () => issuer.sign({}, { kid: 'x' }),
+      { reason: 'unknown_key', expected: expect.stringContaining('/jwks') as unknown },
+    ],
+    [
+      'a signature',
+      async () => `${(await issuer.sign()).slice(0, -8)}AAAAAAAA`,
+      { reason: 'signature' },
+    ],
+    [
+      'a token of the gateway that has another key',
+      () => issuer.sign({ iss: REALM }),
+      { reason: 'unknown_key', claim: 'kid', expected: 'a key of the realm' },
+    ],
+    ['claims that are none', () => Promise.resolve('e30.bnVsbA.AAAA'), { reason: 'malformed' }],
+    ['a text', () => Promise.resolve('text'), { reason: 'malformed', expected: 'a signed JWT' }],
+  ])('tells in the audit log what was expected of %s', async (_, make, event) => {
+    await ask(await make())
+    expect(home.audited).toMatchObject([event])
+  })
+
+  it('tells of two entries of one issuer what the one says whose key has signed', async () => {
+    const wrong = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+    const entries = [trusted({ audience: 'y' }), trusted({ jwks_uri: `${issuer.jwksUri}?other` })]
+    const { keys } = issuer
+    let asked = 0
+    issuer.answer = (response) => {
+      const other = { ...wrong.export({ format: 'jwk' }), kid: 'key-1' }
+      response.end(JSON.stringify({ keys: asked++ === 0 ? keys : [other] }))
+    }
+    home.realms.set(REALM, record({ trusted_issuers: entries }))
+    await ask(await issuer.sign({ aud: 'x' }))
+    expect(home.audited).toMatchObject([{ reason: 'audience', claim: 'aud', expected: 'y' }])
+  })
+
+  it('cuts and escapes what it tells', async () => {
+    const audience = `\u202e${'a'.repeat(400)}`
+    home.realms.set(REALM, record({ trusted_issuers: [trusted({ audience })] }))
+    await ask(await issuer.sign({ aud: 'x' }))
+    expect(home.audited[0]?.expected).toBe(`\\u202e${'a'.repeat(199)}`)
   })
 
   it.each([['JWT'], ['at+JWT'], ['application/at+jwt'], [undefined]])(
@@ -473,7 +526,7 @@ describe('a flow that the gateway does not serve', () => {
       expect(statusOf(verdict)).toBe(401)
       expect(headersOf(verdict)['www-authenticate']).toContain('error="invalid_token"')
     }
-    expect(home.audited[0]).toMatchObject({ reason: 'invalid_token', authid: 'alice' })
+    expect(home.audited[0]).toMatchObject({ reason: 'issuer', claim: 'iss', authid: 'alice' })
     home.realms.set(REALM, record({ trusted_issuers: [] }))
     for (const headers of [own, theirs])
       expect(statusOf(await home.call(demand, headers))).toBe(401)

@@ -5,7 +5,9 @@ import {
   tooManyFailures,
   unauthorized,
   uncheckable,
+  withChallenges,
 } from '../../../../dataplane/security/schemes/challenge.ts'
+import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import type { SchemeName } from '../../../../language/compile/security.ts'
 
 const SCHEMES: readonly (readonly [SchemeName, string, boolean])[] = [
@@ -55,6 +57,26 @@ describe('other refusals', () => {
     expect(code).toBe('svc.error.forbidden')
     expect(headers['www-authenticate']?.slice(-(shown ?? '').length)).toBe(shown)
   })
+
+  it.each(['oauth2', 'oidc'] as const)(
+    'of %s beside other schemes keep why the token was refused',
+    (scheme) => {
+      const token = { reason: 'audience', claim: 'aud', expected: 'api' } as const
+      const demand = {
+        schemes: ['basic', scheme],
+        realmUri: 'a.b',
+        scheme,
+        mode: undefined,
+      } as const
+      const error = withChallenges(rejected(scheme, 'a.b', token), demand)
+      expect(error).toMatchObject({ token, status: undefined })
+      expect(error instanceof GatewayError && error.respondingWith({ status: 302 })).toMatchObject({
+        token,
+        status: 302,
+        headers: { 'www-authenticate': expect.any(Array) as unknown },
+      })
+    },
+  )
 
   it('say when to try again', () => {
     expect(tooManyFailures(60)).toMatchObject({

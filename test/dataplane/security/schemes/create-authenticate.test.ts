@@ -147,7 +147,7 @@ describe('the audit log', () => {
         authid: 'alice',
         missing: 'one of groups: x',
       },
-      { ...event, scheme: 'oauth2', reason: 'invalid_token' },
+      { ...event, scheme: 'oauth2', reason: 'malformed', expected: 'a signed JWT' },
     ])
   })
 })

@@ -83,6 +83,34 @@ const revoke = async (): Promise<string> => {
 }
 
 describe('a ticket', () => {
+  it.each<[string, () => Headers | Promise<Headers>, object]>([
+    ['no JWT', () => bearer('text'), { reason: 'malformed' }],
+    ['a long text', () => bearer('a'.repeat(9000)), { reason: 'size' }],
+    ['a key of another', async () => bearer(await strangers()), { reason: 'signature' }],
+    ['a kid of another', () => bearer(forged({ kid: 'x' }, () => 'AA')), { reason: 'unknown_key' }],
+    ['an ID token', async () => bearer(await idToken()), { reason: 'type', claim: 'typ' }],
+    [
+      'another realm',
+      async () => cookies((await issue({ authrealm: OTHER })).jwt),
+      { reason: 'realm', claim: 'authrealm', expected: REALM },
+    ],
+    [
+      'its end',
+      async () => cookies((await issue({ expires_at: 1 })).jwt),
+      { reason: 'expired', claim: 'expires_at' },
+    ],
+    ['its revocation', async () => cookies(await revoke()), { reason: 'revoked' }],
+    [
+      'a forged one beside one that has ended',
+      async () => cookies((await issue({ expires_at: 1 })).jwt, 'text'),
+      { reason: 'malformed' },
+    ],
+  ])('is refused for %s, which the audit log tells', async (_, headers, event) => {
+    const verdict = await home.call(OIDC, await headers())
+    expect(headersOf(verdict)['www-authenticate']).toContain('error="invalid_token"')
+    expect(home.audited).toMatchObject([{ scheme: 'oidc', ...event }])
+  })
+
   it.each<[string, () => Headers | Promise<Headers>, number]>([
     ['genuine-cookie', () => cookies(alice.jwt), 200],
     ['genuine-bearer', () => bearer(alice.jwt), 200],
