@@ -149,6 +149,7 @@ export const renderRecord = (
 ): RenderedResponse => {
   const record = {
     ...errorRecord(code, message, description),
+    request_id: id,
     ...(errors.length > 0 && { errors }),
   } as unknown as ValueMap
   if (prefersProblem(head.accept, contentType)) {
@@ -162,6 +163,9 @@ export const renderRecord = (
       body: toJson({ ...record, ...problem } as ValueMap),
     }
   }
-  const body = mediaKind(contentType) === 'msgpack' ? writeMsgpack(record) : toJson(record)
-  return { status, headers, contentType, body }
+  if (mediaKind(contentType) === 'msgpack')
+    return { status, headers, contentType, body: writeMsgpack(record) }
+  // Terminals send it, where the next prompt would stand behind the record otherwise.
+  const end = head.accept === '*/*' ? '\n' : ''
+  return { status, headers, contentType, body: `${toJson(record)}${end}` }
 }

@@ -26,7 +26,7 @@ export const ERROR_SCHEMAS: ValueMap = {
     type: 'object',
     description: 'An error record; it may have more members.',
     required: ['code', 'message', 'description'],
-    properties: { code: TEXT, message: TEXT, description: TEXT },
+    properties: { code: TEXT, message: TEXT, description: TEXT, request_id: TEXT },
   },
   Problem: {
     type: 'object',
@@ -41,6 +41,7 @@ export const ERROR_SCHEMAS: ValueMap = {
       code: TEXT,
       message: TEXT,
       description: TEXT,
+      request_id: TEXT,
     },
   },
 }

@@ -64,13 +64,15 @@ export const createClientErrorHandler =
       return
     }
     const refusal = REFUSALS[error.code ?? ''] ?? MALFORMED
-    const body = JSON.stringify(errorRecord(refusal.code, refusal.message))
+    const requestId = nextRequestId()
+    const record = errorRecord(refusal.code, refusal.message)
+    const body = JSON.stringify({ ...record, request_id: requestId })
     const headers = [
       ['content-length', String(Buffer.byteLength(body))],
       ['connection', 'close'],
     ] as const
     const parts = { headers, contentType: 'application/json', body: 'ours' } as const
-    const head = headLines(composeHead(parts, { requestId: nextRequestId() }))
+    const head = headLines(composeHead(parts, { requestId }))
     socket.end(`HTTP/1.1 ${refusal.status}\r\n${head}\r\n${body}`)
     linger(socket)
   }

@@ -74,7 +74,9 @@ export class HttpEventSink implements EventSink, OpenEventStream {
     context.budget = BUDGET
     context.work = undefined
     try {
-      this.#sendFailure(plan.failure?.(context) ?? recordText(failure.error_uri, failure.message))
+      this.#sendFailure(
+        plan.failure?.(context) ?? this.#recordText(failure.error_uri, failure.message),
+      )
     } catch (cause) {
       this.refuse(cause)
       return
@@ -94,7 +96,7 @@ export class HttpEventSink implements EventSink, OpenEventStream {
   refuse(error: unknown): void {
     if (this.#isOver) return
     const { code, message, description } = toGatewayError(error, this.#deps.requestId)
-    this.#sendFailure(recordText(code, message, description))
+    this.#sendFailure(this.#recordText(code, message, description))
     this.#finish({ by: 'fault', refusal: code, error })
   }
 
@@ -123,6 +125,11 @@ export class HttpEventSink implements EventSink, OpenEventStream {
     return false
   }
 
+  #recordText(code: string, message: string, description = ''): string {
+    const record = errorRecord(code, message, description)
+    return toJson({ ...record, request_id: this.#deps.requestId } as unknown as ValueMap)
+  }
+
   #sendFailure(data: string): void {
     this.#write(toEventBytes(formatEvent({ name: 'failure', data })))
   }
@@ -142,6 +149,3 @@ export class HttpEventSink implements EventSink, OpenEventStream {
     onEnd({ ...end, bytes: output.bytes })
   }
 }
-
-const recordText = (code: string, message: string, description = ''): string =>
-  toJson({ ...errorRecord(code, message, description) } as unknown as ValueMap)

@@ -137,7 +137,8 @@ describe('a request that takes long', () => {
     const large = served.ask('POST', '/one/failing', { json: LARGE })
     await giveOne()
     await giveOne()
-    expect([(await large).status, (await large).text]).toEqual([small.status, small.text])
+    expect((await large).status).toBe(small.status)
+    expect((await large).text.replace('"id-2"', '"id-1"')).toBe(small.text)
     const noJson = served.ask('POST', '/one/read', {
       headers: { 'content-type': 'application/json' },
       body: `{${' '.repeat(70_000)}`,

@@ -300,6 +300,7 @@ describe('the handshake', () => {
       code: 'svc.error.invalid_data',
       message: 'Sec-WebSocket-Key is not 16 bytes in base64',
       description: '',
+      request_id: 'id-1',
     })
     expect(await client.more()).toBe(false)
     await eventually(async () => {

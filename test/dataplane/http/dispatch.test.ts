@@ -26,6 +26,7 @@ describe('what no document serves', () => {
       code: 'svc.error.not_found',
       message: expect.any(String),
       description: expect.any(String),
+      request_id: response.headers['x-request-id'],
     })
     expect(response.headers).toMatchObject({
       'content-type': 'application/json',

@@ -421,6 +421,7 @@ describe('expressions that fail', () => {
       code: 'svc.error.http_gateway.invalid_expression',
       message: 'An expression of this operation failed for this request',
       description: `The request id is ${String(received.headers['x-request-id'])}.`,
+      request_id: received.headers['x-request-id'],
     })
     const [failure] = gateway.failures
     expect(failure?.failure).toEqual({
@@ -436,6 +437,19 @@ describe('expressions that fail', () => {
     await gateway.load(path({ post: answers('{{request.body}}') }))
     const body = { a: '{{request.headers.authorization}}' }
     expect((await gateway.ask('POST', '/x', json(body))).json()).toEqual(body)
+  })
+})
+
+describe('an error record', () => {
+  it.each([
+    ['a terminal', '*/*', '}\n'],
+    ['a program', 'application/json', '"}'],
+    ['a browser', 'text/html, */*;q=0.8', '"}'],
+  ])('for %s ends as its reader likes it', async (_, accept, end) => {
+    await gateway.load(path({ get: answers('x') }))
+    const { text, headers } = await gateway.ask('DELETE', '/x', { headers: { accept } })
+    expect(text.slice(-2)).toBe(end)
+    expect(text).toContain(`"request_id":"${String(headers['x-request-id'])}"`)
   })
 })
 
@@ -457,6 +471,7 @@ describe('problem details', () => {
       code: 'svc.error.method_not_allowed',
       message: 'This path does not serve that method',
       description: 'It serves GET, HEAD, OPTIONS.',
+      request_id: 'id-1',
       type: 'svc.error.method_not_allowed',
       title: 'Method Not Allowed',
       status: 405,
@@ -582,7 +597,12 @@ describe('failures of an action', () => {
     const { response } = await failed(failing('a.b'), undefined, {
       defaults: { headers: { 'x-cors': '*', 'x-later': '{{action.result.x}}' } },
     })
-    expect(response.json()).toEqual({ code: 'a.b', message: 'it went wrong', description: '' })
+    expect(response.json()).toEqual({
+      code: 'a.b',
+      message: 'it went wrong',
+      description: '',
+      request_id: response.headers['x-request-id'],
+    })
     expect([response.headers['x-cors'], response.headers['x-later']]).toEqual(['*', undefined])
   })
 

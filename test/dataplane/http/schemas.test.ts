@@ -142,6 +142,7 @@ describe('a request that is not valid', () => {
       code: 'svc.error.invalid_data',
       message: 'The request is not what this operation takes',
       description: 'errors has each place, and the keyword of the JSON Schema that refuses it.',
+      request_id: expect.any(String),
       errors: [
         { in: 'query_params', pointer: '/dry', keyword: 'type' },
         { in: 'headers', pointer: '', keyword: 'required', property: 'x-id' },

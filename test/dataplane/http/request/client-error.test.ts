@@ -80,7 +80,11 @@ describe('requests that are no HTTP', () => {
     await using client = await gateway.raw(text)
     const response = await client.response()
     expect(response.status).toBe(status)
-    expect(JSON.parse(response.body.toString())).toMatchObject({ code, description: '' })
+    expect(JSON.parse(response.body.toString())).toMatchObject({
+      code,
+      description: '',
+      request_id: headerValues(response, 'x-request-id')[0],
+    })
     expect(headerValues(response, 'x-request-id')).toEqual(['client-error'])
     expect(headerValues(response, 'connection')).toEqual(['close'])
     expect(await client.more()).toBe(false)

@@ -428,7 +428,11 @@ describe('a stream that fails', () => {
       '{"uri":"com.acme.gone","s":404}',
     ],
     ['with an empty on_error', { on_error: {} }, ''],
-    ['without', {}, '{"code":"com.acme.gone","message":"it went away","description":""}'],
+    [
+      'without',
+      {},
+      '{"code":"com.acme.gone","message":"it went away","description":"","request_id":"id-1"}',
+    ],
     [
       'with an on_error that fails',
       { on_error: { body: '{{action.error.nope}}' } },
@@ -464,7 +468,7 @@ describe('a stream that fails', () => {
       expect(client.received?.isWhole).toBe(true)
     })
     expect(client.body).toMatch(
-      /^event: failure\ndata: {"code":"svc\.error\.http_gateway\.invalid_expression","message":"An expression of this operation failed for this request","description":"The request id is id-\d+\."}\n\n$/,
+      /^event: failure\ndata: {"code":"svc\.error\.http_gateway\.invalid_expression","message":"An expression of this operation failed for this request","description":"The request id is id-1\.","request_id":"id-1"}\n\n$/,
     )
     expect(gateway.failures.map(({ failure }) => failure)).toEqual([
       { reason: 'expression', detail: expect.stringContaining('action.result') },
