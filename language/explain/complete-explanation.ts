@@ -7,7 +7,13 @@ import { edit, emptyTable } from '../router/route-table.ts'
 import type { Route } from '../router/route.ts'
 import { parseAuthority } from '../routes/authority.ts'
 import { securityText } from './list-routes.ts'
-import type { Check, Explanation, InactiveRoute, RouteExplanation } from './explanation.ts'
+import type {
+  Check,
+  ExplainedResult,
+  Explanation,
+  InactiveRoute,
+  RouteExplanation,
+} from './explanation.ts'
 import { type FoldedDocument, operationAt } from './fold-document.ts'
 
 /** What is known of a document; `problem`: why it cannot be folded. */
@@ -28,17 +34,32 @@ export const completeExplanation = (
   if ('problem' in result)
     return { ...explanation, inactive, operation: null, note: result.problem }
   const operation = operationAt(result.folded, pointer) ?? null
-  const checks =
-    operation === null
-      ? explanation.checks
-      : explanation.checks.map((check) => withDemand(check, securityText(operation.security)))
-  return { ...explanation, checks, inactive, operation, note: null }
+  if (operation === null) return { ...explanation, inactive, operation, note: null }
+  const security = securityText(operation.security)
+  return {
+    ...explanation,
+    checks: explanation.checks.map((check) => withDemand(check, security)),
+    verdict: withCallers(explanation, security),
+    inactive,
+    operation,
+    note: null,
+  }
 }
 
 const withDemand = (check: Check, security: string): Check =>
   check.name === 'security' && check.result !== 'pass'
     ? { ...check, message: `${security}: ${check.message}` }
     : check
+
+/** Whom it is served to, where that depends on what is not checked: credentials, rights and addresses. */
+const withCallers = ({ checks, verdict }: RouteExplanation, security: string): ExplainedResult =>
+  verdict.outcome === 'served' &&
+  checks.some(({ name, result }) => name === 'security' && result === 'unknown')
+    ? {
+        ...verdict,
+        message: `${verdict.message} to callers who satisfy ${security}; all others get 401 or 403`,
+      }
+    : verdict
 
 /**
  * Ids of the documents that complete an explanation: the one that serves the request, or those that were tried.

@@ -403,6 +403,18 @@ describe('explaining a request', () => {
     })
   })
 
+  it.each<[string, readonly string[], string]>([
+    [
+      '/users/1',
+      [BASIC],
+      'The action static responds to callers who satisfy basic (groups: admins); all others get 401 or 403',
+    ],
+    ['/only/here', [BASIC], 'The action static responds'],
+  ])('says in the verdict of %s for whom it is', (path, headers, message) => {
+    const { verdict } = explain('GET', `${H}${path === '/users/1' ? '/v1' : ''}${path}`, headers)
+    expect(verdict).toEqual({ outcome: 'served', status: null, message })
+  })
+
   const PAGE = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document']
 
   it.each<[string, string, readonly string[], number | null, string, RegExp]>([
