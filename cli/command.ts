@@ -72,6 +72,7 @@ export const defineCommand = <const T extends CommandTable>(
       case 'error':
         return fail(parsed.message)
       case 'help':
+      case 'help all':
       case 'version':
         io.print(renderHelpOfCommand(table))
         return 0

@@ -27,6 +27,23 @@ export const SETTINGS = {
     drain:
       'start draining the running gateway (--pid-file, else process 1 of the container); returns after --drain-delay-seconds',
   },
+  common: [
+    'public',
+    'public-tls',
+    'tls-cert',
+    'tls-key',
+    'management',
+    'management-token-file',
+    'health',
+    'base-url',
+    'trusted-proxies',
+    'managed',
+    'state-dir',
+    'redis',
+    'processes',
+    'log-level',
+    'access-log',
+  ],
   settings: {
     public: {
       type: 'address',

@@ -23,7 +23,8 @@ const main = async (): Promise<void> => {
     case 'error':
       return fail(parsed.message)
     case 'help':
-      process.stdout.write(renderHelp(SETTINGS))
+    case 'help all':
+      process.stdout.write(renderHelp(SETTINGS, parsed.kind))
       return
     case 'version':
       process.stdout.write(`${readVersion()}\n`)

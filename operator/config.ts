@@ -23,6 +23,21 @@ export const SETTINGS = {
     release:
       'write into the status of resources outside of --namespaces that the operator no longer watches them',
   },
+  common: [
+    'manifests',
+    'kubernetes',
+    'namespace',
+    'namespaces',
+    'data-planes',
+    'manager',
+    'class',
+    'host-ownership',
+    'webhook',
+    'health',
+    'status',
+    'once',
+    'log-level',
+  ],
   settings: {
     manifests: {
       type: 'path',

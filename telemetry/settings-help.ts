@@ -3,13 +3,16 @@
 import type { ReasonedTable, RepeatedFlag, Setting, SettingsTable } from './settings-table.ts'
 import { describeExpected } from './settings-value.ts'
 
-/** Usage, commands, every setting with its default. */
-export const renderHelp = (table: SettingsTable): string => {
+/** Usage, commands, settings with their defaults: the common ones, or all. */
+export const renderHelp = (table: SettingsTable, question: 'help' | 'help all'): string => {
   const commands = Object.entries(table.commands ?? {})
+  const shown = question === 'help all' ? undefined : table.common
+  const left = shown === undefined ? 0 : Object.keys(table.settings).length - shown.length
   const rows = [
-    ...rowsOf(table.settings),
-    ['  --config FILE', 'YAML map of these settings, without the dashes'] as const,
+    ...rowsOf(table.settings, shown),
+    ['  --config FILE', 'YAML map of settings, without the dashes'] as const,
     ['  --help, --version', 'print and end'] as const,
+    ...(left > 0 ? [['  --help all', `print the other ${left} settings too`] as const] : []),
   ]
   return [
     `${table.program}: ${table.summary}`,
@@ -81,8 +84,11 @@ const repeatedRows = (
 
 const rowsOf = (
   settings: SettingsTable['settings'],
+  shown: readonly string[] = Object.keys(settings),
 ): readonly (readonly [flag: string, help: string])[] =>
-  Object.entries(settings).map(([name, setting]) => rowOf(name, setting))
+  Object.entries(settings).flatMap(([name, setting]) =>
+    shown.includes(name) ? [rowOf(name, setting)] : [],
+  )
 
 const rowOf = (name: string, setting: Setting): readonly [string, string] => [
   `  ${flagOf(name, setting)}`,

@@ -18,6 +18,9 @@ export type Source =
   | { readonly ok: true; readonly given: ReadonlyMap<string, Given> }
   | { readonly ok: false; readonly message: string }
 
+/** What is asked in place of a run. */
+export type Question = 'help' | 'help all' | 'version'
+
 export interface CommandLine {
   readonly ok: true
   readonly given: ReadonlyMap<string, Given>
@@ -25,7 +28,7 @@ export interface CommandLine {
   readonly operands: readonly string[]
   /** Values of the flag that may be repeated, in order. */
   readonly repeated: readonly string[]
-  readonly wants: 'help' | 'version' | null
+  readonly wants: Question | null
 }
 
 /** Flags of every program beside its own table. */
@@ -45,10 +48,12 @@ export const readCommandLine = (
   let wants: CommandLine['wants'] = null
   for (let at = 0; at < flagsEnd; at++) {
     const word = argv[at] ?? ''
-    const question = QUESTIONS.get(word)
     const value = argv[at + 1]
-    if (question !== undefined) wants ??= question
-    else if (isRepeated(table, word)) {
+    const question = questionOf(word, value)
+    if (question !== undefined) {
+      wants ??= question
+      if (question === 'help all') at++
+    } else if (isRepeated(table, word)) {
       if (value === undefined) return refuse(`${word}: a value must follow`)
       repeated.push(value)
       at++
@@ -64,6 +69,11 @@ export const readCommandLine = (
 }
 
 const isRepeated = ({ repeated }: SettingsTable, word: string): boolean => repeated?.flag === word
+
+const questionOf = (word: string, next: string | undefined): Question | undefined => {
+  const question = QUESTIONS.get(word)
+  return question === 'help' && next === 'all' ? 'help all' : question
+}
 
 const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
   ['--help', 'help'],

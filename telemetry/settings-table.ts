@@ -9,6 +9,8 @@ export interface SettingsTable {
   readonly envPrefix: string
   /** What it does instead of running, by name: one sentence for help. They take the program's settings and no operands. */
   readonly commands?: Readonly<Record<string, string>>
+  /** Settings that `--help` has, so that it fits on a screen; `--help all` has all. Left out: both have all. */
+  readonly common?: readonly string[]
   /** Placeholder of the operands of a program without commands (`FILE…`); left out: it takes none. */
   readonly operands?: string
   readonly repeated?: RepeatedFlag

@@ -8,6 +8,7 @@ import {
   readConfigText,
   readEnvironment,
   type Given,
+  type Question,
   type Source,
 } from './settings-source.ts'
 import type { Setting, Settings, SettingsTable } from './settings-table.ts'
@@ -25,7 +26,7 @@ export type ParsedSettings<T extends SettingsTable> =
       /** Names of the settings that some source gives. */
       readonly given: ReadonlySet<string>
     }
-  | { readonly kind: 'help' | 'version' }
+  | { readonly kind: Question }
   /** One line for stderr, exit 2. */
   | { readonly kind: 'error'; readonly message: string }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { SETTINGS as GATEWAY_SETTINGS } from '../../dataplane/config.ts'
+import { SETTINGS as OPERATOR_SETTINGS } from '../../operator/config.ts'
 import {
   renderCommandHelp,
   renderHelp,
@@ -183,6 +185,8 @@ describe('parseSettings', () => {
   it.each([
     [['--help'], 'help'],
     [['-h', '--version'], 'help'],
+    [['--help', 'all'], 'help all'],
+    [['-h', 'all', '--version'], 'help all'],
     [['--version'], 'version'],
   ])('%j asks for %s', (argv, kind) => {
     expect(parse(argv)).toMatchObject({ kind })
@@ -304,7 +308,7 @@ describe('what people read', () => {
   })
 
   it('the help names every flag with its default', () => {
-    const help = renderHelp(TABLE)
+    const help = renderHelp(TABLE, 'help')
     for (const name of Object.keys(TABLE.settings)) expect(help).toContain(name)
     expect(help).toContain('Usage: svc-thing [settings]')
     expect(help).toContain('svc-thing judge [settings]')
@@ -314,12 +318,25 @@ describe('what people read', () => {
     expect(help).toMatch(/--public-tls ADDRESS +where, in TLS\n/)
   })
 
+  it.each<[string, ReasonedTable]>([
+    ['svc-gateway', GATEWAY_SETTINGS],
+    ['svc-operator', OPERATOR_SETTINGS],
+  ])('the help of %s fits on a screen, and that of all settings has the others', (_, table) => {
+    const names = Object.keys(table.settings)
+    const [help, all] = [renderHelp(table, 'help'), renderHelp(table, 'help all')]
+    expect(help.split('\n').length).toBeLessThanOrEqual(50)
+    expect(names).toEqual(expect.arrayContaining([...(table.common ?? [])]))
+    expect(help).toContain(`print the other ${names.length - (table.common ?? []).length} settings`)
+    for (const name of table.common ?? []) expect(help).toContain(`--${name}`)
+    for (const name of names) expect(all).toContain(name)
+  })
+
   it('no line of the help is wider than a terminal, and none is cut', () => {
     const long = 'a text of many words that goes on and on, '.repeat(5).trim()
     const settings = {
       'a-setting-with-a-name-that-is-long': { ...TABLE.settings.name, help: long },
     }
-    const help = renderHelp({ ...TABLE, settings })
+    const help = renderHelp({ ...TABLE, settings }, 'help')
     expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
     expect(help.replaceAll(/\s+/g, ' ')).toContain(long)
   })
@@ -336,7 +353,7 @@ describe('what people read', () => {
   it('does without commands', () => {
     const { commands, ...bare } = TABLE
     expect(Object.keys(commands)).not.toHaveLength(0)
-    expect(renderHelp(bare)).not.toContain('judge')
+    expect(renderHelp(bare, 'help')).not.toContain('judge')
     expect(renderSettingsMarkdown(reasoned(bare))).not.toContain('judge')
     expect(parseSettings(bare, ['stop'], {}, noFile).kind).toBe('error')
   })
