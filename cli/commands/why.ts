@@ -1,18 +1,17 @@
 // Asks a gateway, or an operator for all of its gateways, how a request was decided.
 
-import type { ValueMap } from '../../language/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { askGateway } from '../explain/gateway.ts'
 import { addressProblem } from '../gateway-operand.ts'
 import { MANAGEMENT_SETTINGS } from '../../operator/management-settings.ts'
 import { defineCommand } from '../command.ts'
 import { OUTPUT_SETTING } from '../common-settings.ts'
-import { memberLines, plainLine } from '../value-text.ts'
+import { plainLine } from '../value-text.ts'
 
 export const why = defineCommand(
   {
     program: 'svc why',
-    summary:
-      'says how a gateway decided the request with this id (x-request-id), up to 15 minutes later',
+    summary: 'says why a request was answered so, by its id (x-request-id), up to 15 minutes later',
     operands: 'REQUEST-ID URL',
     envPrefix: 'SVC_WHY_',
     settings: { ...OUTPUT_SETTING, ...MANAGEMENT_SETTINGS },
@@ -46,8 +45,19 @@ export const why = defineCommand(
   },
 )
 
-const decisionText = (decision: ValueMap): string =>
-  Object.entries(decision)
-    .flatMap(([name, value]) => memberLines(name, value, 0))
+/** What the gateway says of it, in sentences; the other members are for programs (`-o json`). */
+const decisionText = ({ gateway, sentences }: ValueMap): string =>
+  LINES.flatMap(([label, member]) => {
+    const text = isMap(sentences) ? sentences[member] : undefined
+    return typeof text === 'string' ? [`${label}${text}`] : []
+  })
+    .concat(typeof gateway === 'string' ? [`gateway    ${gateway}`] : [])
     .map((line) => `${plainLine(line)}\n`)
     .join('')
+
+const LINES = [
+  ['request    ', 'came'],
+  ['decided    ', 'decided'],
+  ['why        ', 'why'],
+  ['what to do ', 'remedy'],
+] as const

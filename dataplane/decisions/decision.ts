@@ -1,5 +1,5 @@
-// Defines what is kept of how one request was decided. It holds what stands in documents, codes, lengths and pointers,
-// and never a path, a host, a header, a query or a body as a client has sent it.
+// Defines what is kept of how one request was decided. It holds what stands in documents, codes, lengths, pointers and
+// what the log has of a failure, and never a path, a host, a header, a query or a body as a client has sent it.
 
 import type { Method, Scheme } from '../../language/document.ts'
 
@@ -89,6 +89,10 @@ export interface Decision {
   readonly expected?: string | undefined
   /** How often it was sent to an upstream, or tried to be. */
   readonly attempts?: number | undefined
+  /** `http://host:port` of the last attempt. */
+  readonly upstream?: string | undefined
+  /** What the peer or the operating system said; left out for expressions, whose texts may hold values of the request. */
+  readonly detail?: string | undefined
   /** JSON pointer to the place in the document that refused. */
   readonly pointer?: string | undefined
   /** Left out where no document served the request. */
@@ -96,6 +100,8 @@ export interface Decision {
   readonly caller?: DecisionCaller | undefined
   /** What was tried for a request that no document served: none at all if no document has its host. */
   readonly tried?: readonly TriedRoute[] | undefined
+  /** What `safePath` leaves of a path that no document served. */
+  readonly path?: string | undefined
   /**
    * How many requests of the same document and cause were not recorded since the one before, as there were too many in
    * one second; left out where there were none.

@@ -16,6 +16,7 @@ import type {
   TriedRoute,
 } from '../decisions/decision.ts'
 import { createRateCap, type RateCap } from '../decisions/rate-cap.ts'
+import { safePath } from '../decisions/safe-path.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { explainMiss } from '../../language/router/explain-miss.ts'
 import { matchPath } from '../../language/router/find-web-socket.ts'
@@ -151,10 +152,13 @@ const decisionOf = (
     code: code === undefined ? undefined : cut(code),
     ...reasonOf(settlement),
     attempts: why?.attempts,
+    upstream: why?.upstream === undefined ? undefined : cut(why.upstream),
+    detail: why?.reason === 'expression' ? undefined : why?.detail,
     document: operation && documentOf(operation),
     caller: identity && callerOf(identity, options.key),
     pointer: pointerIn(settlement, operation),
     tried,
+    path: operation === undefined ? safePath(head.target.path) : undefined,
     pathLength: head.target.path.length,
     hostLength: head.authority.text.length,
   }

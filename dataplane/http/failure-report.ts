@@ -84,7 +84,7 @@ const isExpected = (reason: FailureReason, status: number): boolean =>
   status < 500 &&
   (reason === 'upstream_status' || reason === 'wamp_error' || reason === 'wamp_no_procedure')
 
-/** @internal exported for tests */
+/** What is wrong, in one sentence, as the log and `GET /why` say it. */
 export const FAILURE_SENTENCES = {
   refused: 'the upstream does not accept connections; is it running, and is the port right?',
   no_service: 'the Kubernetes Service does not exist any more; is the name still right?',

@@ -1,9 +1,12 @@
 // Serves `GET /why/:id`: how requests with this id were decided, as the serving processes have kept it, and `GET /why`:
 // the latest failures (behaviour §8).
 
+import { parseJson } from '../../base/parse-json.ts'
 import { mergeNewest } from '../../web/merge-newest.ts'
 import type { FailureQuery, KeptFailure } from '../decisions/decision-ring.ts'
+import type { Decision } from '../decisions/decision.ts'
 import { isRequestId } from '../http/request/request-id.ts'
+import { describeDecision } from './describe-decision.ts'
 import { sendText } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { invalidArgument, ManagementError } from './management-error.ts'
@@ -24,9 +27,19 @@ export const whyEndpoint = (find: FindDecisions): Endpoint => ({
     const decisions = received.flat().slice(0, MOST_DECISIONS)
     if (decisions.length === 0) throw notKept(replies.length - received.length)
     const processes = JSON.stringify({ asked: replies.length, answered: received.length })
-    sendText(res, 200, `{"decisions":[${decisions.join(',')}],"processes":${processes}}`)
+    sendText(
+      res,
+      200,
+      `{"decisions":[${decisions.map(withSentences).join(',')}],"processes":${processes}}`,
+    )
   },
 })
+
+/** Sentences are written where they are read, as the memory for decisions is small. @param text of a `Decision` */
+const withSentences = (text: string): string => {
+  const decision = parseJson(text) as Decision
+  return JSON.stringify({ ...decision, sentences: describeDecision(decision) })
+}
 
 /** The most decisions of all processes for one id, which proxies may send several times. */
 const MOST_DECISIONS = 32
@@ -53,7 +66,9 @@ export const failuresEndpoint = (find: FindFailures): Endpoint => ({
     const received = replies.filter((reply) => reply !== undefined)
     const { rows, next } = mergeNewest(received, query.limit)
     // Each text is that of an object with members.
-    const failures = rows.map(({ endedMs, text }) => `{"ended_ms":${endedMs},${text.slice(1)}`)
+    const failures = rows.map(
+      ({ endedMs, text }) => `{"ended_ms":${endedMs},${withSentences(text).slice(1)}`,
+    )
     const processes = JSON.stringify({ asked: replies.length, answered: received.length })
     sendText(
       res,

@@ -10,7 +10,11 @@ import { definitions, table } from './table.js'
 /** @import { ViewDeps, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
-/** @typedef {Decision & { ended_ms: number, gateway?: string }} Failure */
+/** @import { DecisionSentences } from '../../dataplane/management/describe-decision.ts' */
+
+/** @typedef {Decision & { sentences?: DecisionSentences }} Described */
+/** @typedef {Described & { ended_ms: number, gateway?: string }} Failure */
+/** Alike: of one route, with one result. @typedef {Failure & { count: number }} Failures */
 
 /**
  * @param {ViewDeps} deps
@@ -48,7 +52,7 @@ export const failuresView = (deps) =>
               { class: 'note' },
               `${countText(skipped, 'gateway')} were not asked: choose one.`,
             ),
-          failures.length > 0 && table('Failures', COLUMNS, failures),
+          failures.length > 0 && table('Failures', COLUMNS, alike(failures)),
         ],
         count: `${countText(failures.length, 'failure')}${next === null ? '' : ', and more before'}`,
         next: next === null ? null : String(next),
@@ -79,7 +83,39 @@ const requestForm = () => {
   return form
 }
 
-/** @type {readonly Column<Failure>[]} */
+/**
+ * The newest of those that differ in time alone, with their number.
+ * @param {readonly Failure[]} failures the newest first
+ * @returns {readonly Failures[]}
+ */
+export const alike = (failures) => {
+  /** @type {Map<string, Failures>} */
+  const found = new Map()
+  for (const each of failures) {
+    const key = keyOf(each)
+    const count = 1 + (each?.more ?? 0)
+    const known = found.get(key)
+    if (known === undefined) found.set(key, { ...each, count })
+    else known.count += count
+  }
+  return [...found.values()]
+}
+
+/**
+ * A gateway may say anything: a row that cannot be shown is like no other.
+ * @param {Failure} failure
+ */
+const keyOf = (failure) => {
+  try {
+    const { method, status, step, code: text, reason, document, path, gateway } = failure
+    const route = document === undefined ? path : `${document.id} ${document.path}`
+    return JSON.stringify([method, status, step, text, reason, route, gateway])
+  } catch {
+    return JSON.stringify(failure)
+  }
+}
+
+/** @type {readonly Column<Failures>[]} */
 const COLUMNS = [
   {
     title: 'Request',
@@ -93,24 +129,22 @@ const COLUMNS = [
   {
     title: 'Route',
     className: 'wide',
-    cell: ({ method, document }) => [
+    cell: ({ method, document, path }) => [
       element('span', { class: 'methods' }, method.toUpperCase()),
       ' ',
-      document === undefined ? 'no document' : code(document.path),
-      document !== undefined && element('small', {}, document.id),
+      code(document?.path ?? path ?? ''),
+      element('small', {}, document === undefined ? 'no document' : document.id),
     ],
   },
   {
     title: 'Why',
     className: 'wide',
-    cell: ({ step, code: text, reason, more }) => [
-      element('span', {}, step),
-      reason !== undefined && element('span', {}, `: ${reason}`),
+    cell: ({ step, code: text, reason, sentences }) => [
+      element('span', {}, sentences?.why ?? reason ?? step),
       text !== undefined && element('small', {}, text),
-      more !== undefined && element('small', {}, `${more} more were not recorded`),
     ],
   },
-  { title: 'Pointer', cell: ({ pointer }) => pointer !== undefined && code(pointer) },
+  { title: 'Count', cell: ({ count }) => countText(count, 'time') },
   { title: 'Took', cell: ({ ms }) => `${ms} ms` },
 ]
 
@@ -142,8 +176,8 @@ export const whyView = ({ parameters, read }) => {
 
 /**
  * An operator has them by gateway.
- * @param {{ decisions?: readonly Decision[], gateways?: readonly { name: string, decisions: readonly Decision[] }[] }} response
- * @returns {readonly (readonly [Decision, string | null])[]}
+ * @param {{ decisions?: readonly Described[], gateways?: readonly { name: string, decisions: readonly Described[] }[] }} response
+ * @returns {readonly (readonly [Described, string | null])[]}
  */
 export const decisionsOf = ({ decisions = [], gateways = [] }) => [
   ...decisions.map((each) => /** @type {const} */ ([each, null])),
@@ -154,7 +188,7 @@ export const decisionsOf = ({ decisions = [], gateways = [] }) => [
 
 /**
  * A gateway may say anything: what cannot be shown hides no other.
- * @param {readonly [Decision, string | null]} entry
+ * @param {readonly [Described, string | null]} entry
  * @returns {Child[]}
  */
 const shownDecision = (entry) => {
@@ -165,14 +199,26 @@ const shownDecision = (entry) => {
   }
 }
 
-/** @param {readonly [Decision, string | null]} entry */
-const decision = ([{ document, caller, tried = [], ...each }, gateway]) => [
+/** @param {readonly [Described, string | null]} entry */
+const decision = ([{ document, caller, tried = [], sentences, ...each }, gateway]) => [
+  ...(sentences === undefined
+    ? []
+    : [
+        sentences.came,
+        sentences.decided,
+        `Why: ${sentences.why}`,
+        `What to do: ${sentences.remedy}`,
+      ]
+  ).map((sentence) => element('p', {}, `${sentence}.`)),
   definitions([
     ['Status', String(each.status)],
     ['Decided at', each.step],
     ['Code', each.code],
     ['Reason', each.reason],
     ['Pointer', codeOf(each.pointer)],
+    ['Upstream', each.upstream],
+    ['Detail', each.detail],
+    ['Path', codeOf(each.path)],
     ...(document === undefined
       ? [/** @type {const} */ (['Document', 'none served it'])]
       : documentEntries(document)),
@@ -184,8 +230,14 @@ const decision = ([{ document, caller, tried = [], ...each }, gateway]) => [
     ['Caller', caller && `${caller.hash} (${caller.scheme})`],
     ['Gateway', gateway],
   ]),
-  tried.length > 0 && table('Routes that were nearest', TRIED_COLUMNS, tried),
+  nearest(tried).length > 0 && table('Routes that were nearest', TRIED_COLUMNS, nearest(tried)),
 ]
+
+/**
+ * Those that match nothing of the path are near to nothing.
+ * @param {readonly TriedRoute[]} tried
+ */
+const nearest = (tried) => tried.filter(({ matchedSegments }) => matchedSegments !== 0)
 
 /**
  * @param {DecisionDocument} document

@@ -18,7 +18,7 @@ import {
   validIfPresent,
 } from './reader.ts'
 
-/** A gateway writes some 5 KiB at most. */
+/** A gateway writes some 10 KiB at most. */
 const MAX_TEXT_LENGTH = 16 * 1024
 
 /** A decision has a list of maps. */
@@ -46,6 +46,12 @@ const readForm = mapOf({
   reason: validIfPresent(readText),
   pointer: validIfPresent(readText),
   attempts: validIfPresent(readNumber),
+  upstream: validIfPresent(readText),
+  detail: validIfPresent(readText),
+  path: validIfPresent(readText),
+  sentences: validIfPresent(
+    mapOf({ came: readText, decided: readText, why: readText, remedy: readText }),
+  ),
   more: validIfPresent(readNumber),
   document: validIfPresent(
     mapOf({

@@ -3,7 +3,10 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { FindDecisions, FindFailures } from '../../../dataplane/management/why-endpoint.ts'
+import { aDecision } from '../../support/a-decision.ts'
 import { isErrorRecord, startGateway } from './gateway.ts'
+
+const textOf = (status: number): string => JSON.stringify(aDecision({ status }))
 
 const ringsWith =
   (...replies: readonly (readonly string[] | undefined)[]): FindDecisions =>
@@ -12,20 +15,25 @@ const ringsWith =
 
 describe('GET /why/:id', () => {
   it('returns the decisions of all processes', async () => {
-    const decisions = ringsWith(['{"status":404}'], ['{"status":502}', '{"status":503}'], undefined)
+    const decisions = ringsWith([textOf(404)], [textOf(502), textOf(503)], undefined)
     await using gateway = await startGateway({ app: { decisions } })
     const response = await gateway.send('GET', '/why/kept%2F1')
-    expect([response.status, response.json]).toEqual([
+    const sentences = { why: 'the action failed' }
+    expect([response.status, response.json]).toMatchObject([
       200,
       {
-        decisions: [{ status: 404 }, { status: 502 }, { status: 503 }],
+        decisions: [
+          { status: 404, sentences },
+          { status: 502, sentences },
+          { status: 503, sentences },
+        ],
         processes: { asked: 3, answered: 2 },
       },
     ])
   })
 
   it('returns a bounded number of decisions', async () => {
-    const many = Array.from({ length: 40 }, () => '{}')
+    const many = Array.from({ length: 40 }, () => textOf(500))
     await using gateway = await startGateway({ app: { decisions: ringsWith(many, many) } })
     const { json } = await gateway.send('GET', '/why/kept%2F1')
     expect((json as { readonly decisions: unknown[] }).decisions).toHaveLength(32)
@@ -37,7 +45,9 @@ describe('GET /why/:id', () => {
     ['/why/a%20b', 400, /X-Request-Id/],
     ['/why/%C3%A4', 400, /X-Request-Id/],
   ])('GET %s is %i', async (path, status, description) => {
-    await using gateway = await startGateway({ app: { decisions: ringsWith(['{}'], undefined) } })
+    await using gateway = await startGateway({
+      app: { decisions: ringsWith([textOf(500)], undefined) },
+    })
     const response = await gateway.send('GET', path)
     expect([response.status, isErrorRecord(response)]).toEqual([status, true])
     expect(response.record.description).toMatch(description)
@@ -45,7 +55,9 @@ describe('GET /why/:id', () => {
 
   it('needs the credentials of the management API', async () => {
     const authorize = () => ({ status: 401, headers: {} })
-    await using gateway = await startGateway({ app: { decisions: ringsWith(['{}']), authorize } })
+    await using gateway = await startGateway({
+      app: { decisions: ringsWith([textOf(500)]), authorize },
+    })
     expect((await gateway.send('GET', '/why/kept%2F1')).status).toBe(401)
   })
 })
@@ -59,7 +71,7 @@ describe('GET /why', () => {
           times
             ?.filter((time) => time < beforeMs)
             .slice(0, limit)
-            .map((endedMs) => ({ endedMs, text: `{"id":"${endedMs}"}` })),
+            .map((endedMs) => ({ endedMs, text: JSON.stringify(aDecision({ id: `${endedMs}` })) })),
         ),
       )
 
@@ -73,7 +85,7 @@ describe('GET /why', () => {
       next = (json as { readonly next: number | null }).next
     }
     const processes = { asked: 3, answered: 2 }
-    expect(pages).toEqual([
+    expect(pages).toMatchObject([
       { failures: [9, 8].map((ms) => ({ ended_ms: ms, id: `${ms}` })), next: 8, processes },
       { failures: [5, 4].map((ms) => ({ ended_ms: ms, id: `${ms}` })), next: 4, processes },
       { failures: [{ ended_ms: 3, id: '3' }], next: null, processes },

@@ -47,9 +47,9 @@ const serve = async (options: ServedOptions = {}): Promise<void> => {
     forward: (exchange) => {
       exchange.explain({
         reason: 'timeout',
-        upstream: 'http://hidden-text',
+        upstream: 'http://upstream.test',
         attempts: 3,
-        detail: 'hidden-text',
+        detail: 'what the system said',
       })
       exchange.fail({
         error_uri: 'svc.error.timeout',
@@ -58,8 +58,8 @@ const serve = async (options: ServedOptions = {}): Promise<void> => {
         details: {},
         status_code: 504,
         headers: {},
-        body: 'hidden-text',
-        message: 'hidden-text',
+        body: 'hidden-text-of-a-client',
+        message: 'hidden-text-of-a-client',
       })
     },
     ...options,
@@ -115,7 +115,7 @@ describe('A failure is recorded with the step that decided it', () => {
     [
       'GET',
       '/open',
-      { headers: { host: 'hidden-text.test' } },
+      { headers: { host: 'hidden-text-of-a-client.test' } },
       { status: 404, step: 'match', tried: [] },
     ],
     [
@@ -247,7 +247,7 @@ describe('A flood of failures', () => {
 })
 
 describe('What a client sends is not recorded', () => {
-  const SECRET = 'hidden-text'
+  const SECRET = 'hidden-text-of-a-client'
   it.each<[string, string, Omit<HttpOptions, 'method'>]>([
     ['GET', `/${SECRET}`, {}],
     ['GET', `/named/${SECRET}`, {}],
@@ -262,7 +262,7 @@ describe('What a client sends is not recorded', () => {
     ],
     ['GET', '/basic', { headers: { authorization: `Basic ${SECRET}`, cookie: `a=${SECRET}` } }],
     ['GET', '/open', { headers: { accept: `image/${SECRET}` } }],
-    ['HIDDEN-TEXT', '/open', {}],
+    ['HIDDEN-TEXT-OF-A-CLIENT', '/open', {}],
     ['GET', '/away', {}],
   ])('%s %s %j', async (method, path, options) => {
     await serve()
@@ -270,7 +270,22 @@ describe('What a client sends is not recorded', () => {
     const texts = gateway.decisions.find('asked')
     for (const text of texts) expect(text.toLowerCase()).not.toContain(SECRET)
     // Node rejects a method that it does not know before there is a request.
-    expect(texts).toHaveLength(method === 'HIDDEN-TEXT' ? 0 : 1)
+    expect(texts).toHaveLength(method === 'HIDDEN-TEXT-OF-A-CLIENT' ? 0 : 1)
+  })
+
+  it('has what the log has of an upstream that failed', async () => {
+    await serve()
+    expect(await ask('GET', '/away', {})).toMatchObject([
+      { reason: 'timeout', upstream: 'http://upstream.test', detail: 'what the system said' },
+    ])
+  })
+
+  it.each([
+    ['/orders/4711/secret', { path: '/orders/…/…' }],
+    ['/named/4711/parts', { path: '/named/…/…' }],
+  ])('has of %s what says no value', async (path, kept) => {
+    await serve()
+    expect(await ask('DELETE', path, {})).toMatchObject([kept])
   })
 
   it('bounds what it records of a long path', async () => {
