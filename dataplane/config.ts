@@ -191,7 +191,7 @@ export const SETTINGS = {
       isSecret: true,
       parse: parseRedisUrl,
       expected: 'redis://[user:password@]host[:port][/database], or rediss:// for TLS',
-      help: 'Redis in which replicas share revocations, used logins and refresh tokens',
+      help: 'Redis in which replicas share revocations, used logins, refresh tokens and rate limits',
       reason: 'more than one replica with logins, tickets that are revoked, or refresh tokens',
     },
     'redis-away': {

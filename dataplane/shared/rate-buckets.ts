@@ -1,21 +1,19 @@
 // Keeps the token buckets of rate limits of one gateway, bounded for each tenant. A bucket is stored as what was taken of it and
 // not refilled yet, so that a full one is the same as none, and limits of another size read the same bucket.
 
+import { type BucketPlace, dropIdle, type RoomBounds, TenantRooms } from './tenant-rooms.ts'
+
 /** What one limit takes for one request. */
-export interface LimitTake {
-  /** Names the bucket: a hash, so that long values cost no more than short ones. */
-  readonly key: string
+export interface LimitTake extends BucketPlace {
   /** Names the bucket for requests whose own has no room. */
   readonly sharedKey: string
-  /** Whose buckets are counted together: a namespace, or a document that belongs to none. */
-  readonly tenant: string
-  /** `caller`: a caller who was verified decides the key; `anyone`: whoever sends a request may invent it. */
-  readonly room: 'anyone' | 'caller'
   /** Refilled within `seconds`; 0: nothing passes. */
   readonly requests: number
   readonly seconds: number
   readonly capacity: number
   readonly cost: number
+  /** What is taken of a bucket that is not there; nothing when left out. */
+  readonly takenAtFirst?: number
 }
 
 export interface LimitState {
@@ -41,27 +39,13 @@ export interface RateLimiter {
   /** Rejects if it cannot be found out. @returns for each limit what is known of it */
   take(
     takes: readonly LimitTake[],
-  ): readonly (LimitState | undefined)[] | Promise<readonly LimitState[]>
+  ): readonly (LimitState | undefined)[] | Promise<readonly (LimitState | undefined)[]>
 }
 
 export interface GivenBack {
   readonly take: LimitTake
   readonly tokens: number
 }
-
-export interface BucketBounds {
-  /** Buckets in each of the two rooms of a tenant. */
-  readonly perRoom: number
-  readonly inAll: number
-  /** A room may always have so many, whatever others have. */
-  readonly reserved: number
-}
-
-/** Together some 40 MB. */
-const BOUNDS: BucketBounds = { perRoom: 50_000, inAll: 200_000, reserved: 1000 }
-/** A process may take this part of what is left of a bucket ahead: two processes come within 2 % of a limit. */
-const LEASED_SHARE = 50
-const MOST_LEASED = 100
 
 interface Bucket {
   taken: number
@@ -70,45 +54,42 @@ interface Bucket {
   rate: number
 }
 
-type Room = Map<string, Bucket>
-
 export class RateBuckets implements RateLimiter {
   readonly #now: () => number
-  readonly #bounds: BucketBounds
-  readonly #rooms = new Map<string, Room>()
+  readonly #rooms: TenantRooms<Bucket>
   /** One for each limit that has needed it. */
-  readonly #shared: Room = new Map()
-  #size = 0
+  readonly #shared = new Map<string, Bucket>()
+  readonly #isFull = (bucket: Bucket): boolean => takenNow(bucket, bucket.rate, this.#now()) === 0
 
   /** @param now monotonic, milliseconds */
-  constructor(now: () => number, bounds: BucketBounds = BOUNDS) {
+  constructor(now: () => number, bounds?: RoomBounds) {
     this.#now = now
-    this.#bounds = bounds
+    this.#rooms = new TenantRooms(this.#isFull, bounds)
   }
 
   /** Buckets that are not known to be full, those that are shared apart. */
   get size(): number {
-    return this.#size
+    return this.#rooms.size
   }
 
   take(takes: readonly LimitTake[]): readonly LimitState[] {
-    return this.lease(takes, false)
+    return this.lease(takes, [])
   }
 
-  /** @param isAhead whether the process may take more than it needs now */
-  lease(takes: readonly LimitTake[], isAhead: boolean): readonly LeasedState[] {
+  /** @param ahead how many tokens the process may take beyond what it needs now, at most */
+  lease(takes: readonly LimitTake[], ahead: readonly number[]): readonly LeasedState[] {
     const now = this.#now()
     const found = takes.map((take) => this.#find(take, now))
     const isAllowed = found.every(({ take, taken }) => isEnough(take, taken))
-    return found.map((each) => {
+    return found.map((each, at) => {
       const { take, taken } = each
       const isShared = each.isShared && take.key !== take.sharedKey
-      if (!isAllowed) return { ...refusedState(take, taken), isShared, leased: 0 }
-      const left = take.capacity - taken - take.cost
-      const leased =
-        isAhead && !each.isShared ? Math.min(MOST_LEASED, Math.floor(left / LEASED_SHARE)) : 0
+      const state = leasedState(take, taken, isAllowed)
+      if (!isAllowed) return { ...state, isShared, leased: 0 }
+      const left = Math.max(0, take.capacity - taken - take.cost)
+      const leased = each.isShared ? 0 : Math.min(ahead[at] ?? 0, Math.floor(left))
       this.#put(each, taken + take.cost + leased, now)
-      return { ...allowedState(take, taken + take.cost), isShared, leased }
+      return { ...state, isShared, leased }
     })
   }
 
@@ -116,7 +97,7 @@ export class RateBuckets implements RateLimiter {
   giveBack(entries: readonly GivenBack[]): void {
     const now = this.#now()
     for (const { take, tokens } of entries) {
-      const bucket = this.#rooms.get(roomOf(take))?.get(take.key)
+      const bucket = this.#rooms.get(take)
       if (bucket === undefined) continue
       bucket.taken = Math.max(0, takenNow(bucket, rateOf(take), now) - tokens)
       bucket.atMs = now
@@ -124,29 +105,13 @@ export class RateBuckets implements RateLimiter {
   }
 
   #find(take: LimitTake, now: number): FoundBucket {
-    const rate = rateOf(take)
-    const name = roomOf(take)
-    const room = this.#rooms.get(name)
-    const own = room?.get(take.key)
-    if (own !== undefined)
-      return { take, bucket: own, taken: takenNow(own, rate, now), isShared: false }
-    if (take.key !== take.sharedKey && this.#hasRoom(room, now))
-      return { take, bucket: undefined, taken: 0, isShared: false }
-    const shared = this.#shared.get(take.sharedKey)
-    return {
-      take,
-      bucket: shared,
-      taken: shared === undefined ? 0 : takenNow(shared, rate, now),
-      isShared: true,
-    }
-  }
-
-  /** Two of the oldest are looked at for each new one: that is enough to find all that are full, and never takes long. */
-  #hasRoom(room: Room | undefined, now: number): boolean {
-    if (room === undefined) return true
-    this.#size -= dropFull(room, now)
-    const { perRoom, inAll, reserved } = this.#bounds
-    return room.size < reserved || (room.size < perRoom && this.#size < inAll)
+    const own = this.#rooms.get(take)
+    const isShared =
+      own === undefined && (take.key === take.sharedKey || !this.#rooms.hasRoom(take))
+    const bucket = isShared ? this.#shared.get(take.sharedKey) : own
+    const taken =
+      bucket === undefined ? (take.takenAtFirst ?? 0) : takenNow(bucket, rateOf(take), now)
+    return { take, bucket, taken, isShared }
   }
 
   #put({ take, bucket, isShared }: FoundBucket, taken: number, now: number): void {
@@ -159,16 +124,12 @@ export class RateBuckets implements RateLimiter {
     }
     if (taken === 0) return
     const made: Bucket = { taken, atMs: now, rate }
-    if (isShared) {
-      dropFull(this.#shared, now)
-      this.#shared.set(take.sharedKey, made)
+    if (!isShared) {
+      this.#rooms.add(take, made)
       return
     }
-    const name = roomOf(take)
-    const room: Room = this.#rooms.get(name) ?? new Map<string, Bucket>()
-    this.#rooms.set(name, room)
-    room.set(take.key, made)
-    this.#size++
+    dropIdle(this.#shared, this.#isFull)
+    this.#shared.set(take.sharedKey, made)
   }
 }
 
@@ -181,8 +142,6 @@ interface FoundBucket {
   readonly isShared: boolean
 }
 
-const roomOf = ({ tenant, room }: LimitTake): string => `${room} ${tenant}`
-
 const rateOf = ({ requests, seconds }: LimitTake): number => requests / seconds / 1000
 
 const takenNow = ({ taken, atMs }: Bucket, rate: number, now: number): number =>
@@ -193,6 +152,10 @@ const ROUNDING = 1e-6
 
 const isEnough = ({ requests, capacity, cost }: LimitTake, taken: number): boolean =>
   requests > 0 && capacity - taken >= cost - ROUNDING
+
+/** @param taken of its bucket, before the request */
+export const leasedState = (take: LimitTake, taken: number, isAllowed: boolean): OwnState =>
+  isAllowed ? allowedState(take, taken + take.cost) : refusedState(take, taken)
 
 type OwnState = Pick<LeasedState, 'isAllowed' | 'remaining' | 'seconds' | 'waitMs'>
 
@@ -218,15 +181,3 @@ const msFor = (tokens: number, take: LimitTake): number => Math.max(0, tokens) /
 
 /** Whole, and at least 1. */
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1000 - ROUNDING))
-
-const dropFull = (room: Room, now: number): number => {
-  let dropped = 0
-  let looked = 0
-  for (const [key, bucket] of room) {
-    if (looked++ === 2) break
-    room.delete(key)
-    if (takenNow(bucket, bucket.rate, now) > 0) room.set(key, bucket)
-    else dropped++
-  }
-  return dropped
-}

@@ -3,6 +3,7 @@
 
 import { parseJson } from '../../base/parse-json.ts'
 import { type RedisTimes, type SendCommand, RedisConnection } from './redis-connection.ts'
+import { createRedisTokens, type SharedTokens } from './redis-tokens.ts'
 import { Revocations } from './revocations.ts'
 import { SharedStateError, type SharedHealth, type SharedState } from './shared-state.ts'
 
@@ -60,11 +61,16 @@ if count == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
 return count`
 
 /** Returns immediately; `away` until the connection is ready and the copy of the revocations is complete. */
-export const createRedisState = (options: RedisStateOptions): SharedState => new InRedis(options)
+export const createRedisState = (options: RedisStateOptions): RedisState => new InRedis(options)
+
+export interface RedisState extends SharedState {
+  readonly tokens: SharedTokens
+}
 
 const SWEEP_EVERY_MS = 60_000
 
-class InRedis implements SharedState {
+class InRedis implements RedisState {
+  readonly tokens: SharedTokens = createRedisTokens((command) => this.#send(command), CHANNEL)
   readonly #connection: RedisConnection
   /**
    * Sets the mark of this process: it is gone if Redis has lost data, and setting it fails if Redis cannot be written

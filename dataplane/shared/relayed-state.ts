@@ -26,7 +26,11 @@ export type SharedCall =
     }
   | { readonly kind: 'increment'; readonly key: string; readonly windowSeconds: number }
   | { readonly kind: 'revoke'; readonly key: string; readonly untilUnixSeconds: number }
-  | { readonly kind: 'lease'; readonly takes: readonly LimitTake[]; readonly isAhead: boolean }
+  | {
+      readonly kind: 'lease'
+      readonly takes: readonly LimitTake[]
+      readonly ahead: readonly number[]
+    }
   | { readonly kind: 'giveBack'; readonly entries: readonly GivenBack[] }
 
 type SharedValue = boolean | number | string | readonly LeasedState[] | undefined
@@ -70,7 +74,7 @@ const perform = (
     case 'revoke':
       return state.revoke(call.key, call.untilUnixSeconds).then(() => undefined)
     case 'lease':
-      return limiter.lease(call.takes, call.isAhead)
+      return limiter.lease(call.takes, call.ahead)
     case 'giveBack':
       limiter.giveBack(call.entries)
       return undefined
@@ -129,8 +133,11 @@ export class RelayedState implements SharedState, TokenHome {
     await this.#value({ kind: 'revoke', key, untilUnixSeconds })
   }
 
-  async lease(takes: readonly LimitTake[], isAhead: boolean): Promise<readonly LeasedState[]> {
-    const states = await this.#value({ kind: 'lease', takes, isAhead })
+  async lease(
+    takes: readonly LimitTake[],
+    ahead: readonly number[],
+  ): Promise<readonly LeasedState[]> {
+    const states = await this.#value({ kind: 'lease', takes, ahead })
     return Array.isArray(states) ? (states as readonly LeasedState[]) : []
   }
 

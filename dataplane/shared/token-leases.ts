@@ -5,8 +5,8 @@ import type { GivenBack, LeasedState, LimitState, LimitTake, RateLimiter } from 
 
 /** Where the buckets are. */
 export interface TokenHome {
-  /** Rejects if it cannot be reached. */
-  lease(takes: readonly LimitTake[], isAhead: boolean): Promise<readonly LeasedState[]>
+  /** @param ahead how many tokens beyond the cost of each may be taken, at most. Rejects if it cannot be reached. */
+  lease(takes: readonly LimitTake[], ahead: readonly number[]): Promise<readonly LeasedState[]>
   giveBack(entries: readonly GivenBack[]): void
 }
 
@@ -15,16 +15,32 @@ interface Lease {
   tokens: number
   /** What was left in the bucket when they were leased. */
   remaining: number
+  /** With fewer than this more are asked for. */
+  low: number
+  /** When they were leased, and what requests have wanted since. */
   atMs: number
+  wanted: number
+  /** When a request has last wanted some. */
+  usedMs: number
+  /** Set while more were asked for; never rejects. */
+  asked: Promise<void> | undefined
   /** Until then no request that costs so much can be allowed. */
   refusedUntilMs: number
   refusedCost: number
 }
 
 /** Tokens that were not used for so long are given back: other processes may have clients for them. */
-const LEASE_MS = 1000
+const LEASE_MS = 500
 /** So that tokens that others give back are noticed. */
 const LONGEST_REFUSAL_MS = 1000
+/** Tokens are leased for so long, as far as requests have come of late; half of it before they are used up. */
+const AHEAD_MS = 500
+/** Twenty processes have no more of a limit than what is refilled in a second. */
+const MOST_AHEAD_MS = 50
+/** An empty bucket is asked again after so many requests or this time, and not for each token; a small one before it is half full. */
+const REFUSED_AT_ONCE = 25
+const LEAST_REFUSAL_MS = 50
+const REFUSAL_MS = 250
 /** Beyond so many nothing is taken ahead, and no refusal is remembered. */
 const MOST_LEASES = 20_000
 
@@ -41,21 +57,33 @@ export class TokenLeases implements RateLimiter {
 
   take(
     takes: readonly LimitTake[],
-  ): readonly (LimitState | undefined)[] | Promise<readonly LimitState[]> {
+  ): readonly (LimitState | undefined)[] | Promise<readonly (LimitState | undefined)[]> {
+    return this.#take(takes, true)
+  }
+
+  /** @param mayWait whether it may wait for what others have asked for */
+  #take(
+    takes: readonly LimitTake[],
+    mayWait: boolean,
+  ): readonly (LimitState | undefined)[] | Promise<readonly (LimitState | undefined)[]> {
     const refused = takes.map((take) => this.#refusedState(take))
     if (refused.some((state) => state !== undefined)) return refused
     const known = takes.map((take) => this.#useOwn(take))
     const lacking = takes.filter((_, at) => known[at] === undefined)
     const isEnough = known.every((state) => state !== undefined)
-    return isEnough ? known : this.#ask(takes, known, lacking)
+    if (isEnough) return known
+    const asked = lacking.flatMap(({ key }) => this.#leases.get(key)?.asked ?? [])
+    if (asked.length === 0 || !mayWait) return this.#ask(takes, known, lacking)
+    this.#putBack(takes.filter((_, at) => known[at] !== undefined))
+    return Promise.all(asked).then(() => this.#take(takes, false))
   }
 
   /** Gives back what was not used. Call it several times a second. */
   sweep(): void {
     const now = this.#now()
     const entries: GivenBack[] = []
-    for (const [key, { take, tokens, atMs, refusedUntilMs }] of this.#leases) {
-      if (now - atMs < LEASE_MS || now < refusedUntilMs) continue
+    for (const [key, { take, tokens, usedMs, refusedUntilMs }] of this.#leases) {
+      if (now - usedMs < LEASE_MS || now < refusedUntilMs) continue
       this.#leases.delete(key)
       if (tokens > 0) entries.push({ take, tokens })
     }
@@ -65,8 +93,12 @@ export class TokenLeases implements RateLimiter {
   /** undefined: it must be asked for. */
   #refusedState({ key, cost }: LimitTake): LimitState | undefined {
     const lease = this.#leases.get(key)
-    if (lease === undefined || lease.tokens >= cost || cost < lease.refusedCost) return undefined
-    const leftMs = lease.refusedUntilMs - this.#now()
+    if (lease === undefined) return undefined
+    const now = this.#now()
+    lease.wanted += cost
+    lease.usedMs = now
+    if (lease.tokens >= cost || cost < lease.refusedCost) return undefined
+    const leftMs = lease.refusedUntilMs - now
     if (leftMs <= 0) return undefined
     const seconds = Math.max(1, Math.ceil(leftMs / 1000))
     return { isAllowed: false, remaining: Math.floor(lease.tokens), seconds, isShared: false }
@@ -76,10 +108,18 @@ export class TokenLeases implements RateLimiter {
     const lease = this.#leases.get(take.key)
     if (lease === undefined || lease.tokens < take.cost || take.requests === 0) return undefined
     lease.tokens -= take.cost
+    if (lease.tokens < lease.low && lease.refusedUntilMs <= this.#now()) this.#askAhead(take)
     const remaining = Math.floor(lease.tokens + lease.remaining)
     const missing = Math.max(0, take.capacity - remaining)
     const seconds = Math.max(1, Math.ceil((missing * take.seconds) / take.requests))
     return { isAllowed: true, remaining, seconds, isShared: false }
+  }
+
+  /** Before a request has to wait for it. */
+  #askAhead(take: LimitTake): void {
+    const ahead = this.#aheadOf(take)
+    // Where it fails the next request asks, and finds out.
+    if (ahead > 0) this.#askHome([{ ...take, cost: 0 }], [ahead]).catch(() => undefined)
   }
 
   async #ask(
@@ -87,20 +127,47 @@ export class TokenLeases implements RateLimiter {
     known: readonly (LimitState | undefined)[],
     lacking: readonly LimitTake[],
   ): Promise<readonly LimitState[]> {
+    const ahead = lacking.map((take) => this.#aheadOf(take))
     let replies: readonly LeasedState[] = []
     try {
-      replies = await this.#home.lease(lacking, this.#leases.size < MOST_LEASES)
+      replies = await this.#askHome(lacking, ahead)
     } finally {
       // A refused request takes nothing.
       if (replies.length === 0 || replies.some(({ isAllowed }) => !isAllowed))
         this.#putBack(takes.filter((_, at) => known[at] !== undefined))
     }
-    for (const [at, reply] of replies.entries()) {
-      const take = lacking[at]
-      if (take !== undefined) this.#remember(take, reply)
-    }
     const waiting = [...replies]
     return known.flatMap((state) => state ?? waiting.shift() ?? [])
+  }
+
+  async #askHome(
+    takes: readonly LimitTake[],
+    ahead: readonly number[],
+  ): Promise<readonly LeasedState[]> {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const asked = takes.flatMap(({ key }, at) =>
+      ahead[at] === 0 ? [] : (this.#leases.get(key) ?? []),
+    )
+    for (const lease of asked) lease.asked = promise
+    try {
+      const replies = await this.#home.lease(takes, ahead)
+      for (const [at, reply] of replies.entries()) {
+        const take = takes[at]
+        if (take !== undefined) this.#remember(take, reply, ahead[at] ?? 0)
+      }
+      return replies
+    } finally {
+      for (const lease of asked) lease.asked = undefined
+      resolve(undefined)
+    }
+  }
+
+  /** As much as requests want for a moment. Of several that wait one asks for it. */
+  #aheadOf(take: LimitTake): number {
+    const lease = this.#leases.get(take.key)
+    if (lease === undefined || lease.asked !== undefined) return 0
+    const wanted = (lease.wanted * AHEAD_MS) / Math.max(1, this.#now() - lease.atMs)
+    return Math.floor(Math.min(wanted, mostAhead(take)))
   }
 
   /** The lease may have ended while the request waited. */
@@ -115,19 +182,49 @@ export class TokenLeases implements RateLimiter {
   #remember(
     take: LimitTake,
     { isAllowed, isShared, leased, remaining, waitMs }: LeasedState,
+    ahead: number,
   ): void {
-    if (isShared || (isAllowed && leased === 0)) return
+    if (isShared || (isAllowed && mostAhead(take) < 1)) return
+    const known = this.#leases.get(take.key)
+    if (known === undefined && leased === 0 && this.#leases.size >= MOST_LEASES) return
     const now = this.#now()
-    const lease = this.#leases.get(take.key) ?? { ...NOTHING, take }
+    const lease = known ?? { ...NOTHING, take }
+    const wantedPerMs = lease.wanted / Math.max(1, now - lease.atMs)
     lease.tokens += leased
     lease.remaining = Math.max(0, remaining - leased)
-    lease.atMs = now
-    if (waitMs > 0 && this.#leases.size < MOST_LEASES) {
-      lease.refusedUntilMs = now + Math.min(waitMs, LONGEST_REFUSAL_MS)
-      lease.refusedCost = take.cost
+    if (ahead > 0 || known === undefined) {
+      lease.low = leased / 2
+      lease.atMs = now
+      lease.wanted = 0
+    }
+    lease.usedMs = now
+    if (waitMs > 0 || leased < ahead) {
+      const halfMs = take.capacity / 2 / rateOf(take)
+      const leastMs = Math.min(
+        REFUSAL_MS,
+        halfMs,
+        Math.max(LEAST_REFUSAL_MS, REFUSED_AT_ONCE / wantedPerMs),
+      )
+      lease.refusedUntilMs = now + Math.min(Math.max(waitMs, leastMs), LONGEST_REFUSAL_MS)
+      lease.refusedCost = Math.max(1, take.cost)
     }
     this.#leases.set(take.key, lease)
   }
 }
 
-const NOTHING = { tokens: 0, remaining: 0, atMs: 0, refusedUntilMs: -Infinity, refusedCost: 0 }
+const NOTHING = {
+  tokens: 0,
+  low: 0,
+  remaining: 0,
+  atMs: 0,
+  wanted: 0,
+  usedMs: 0,
+  asked: undefined,
+  refusedUntilMs: -Infinity,
+  refusedCost: 0,
+}
+
+/** Tokens per millisecond. */
+const rateOf = ({ requests, seconds }: LimitTake): number => requests / seconds / 1000
+
+const mostAhead = (take: LimitTake): number => rateOf(take) * MOST_AHEAD_MS

@@ -54,7 +54,7 @@ export interface ServingHome {
   /** The other serving processes. */
   readonly peers: BridgePeers
   readonly shared: SharedState
-  /** Counts requests for all processes of this gateway. */
+  /** Counts requests for all processes of this gateway, where there is no Redis. */
   readonly limiter: RateLimiter
   readonly rings: SecretRings
   /** What the operator reports of Services. */
@@ -114,7 +114,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     dial,
     memory,
     traces,
-    limiter: environment.home.limiter,
+    limiter: security.limiter ?? environment.home.limiter,
   })
   if (traces !== undefined) countSpans(metrics, traces.tracer)
   return {

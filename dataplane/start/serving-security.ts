@@ -25,7 +25,9 @@ import { watchKeyRing } from '../security/tokens/key-files.ts'
 import { createStateKeys, type StateKeys } from '../../language/realm/key-ring.ts'
 import type { TokenKeys } from '../security/tokens/token-keys.ts'
 import type { SecretRings } from './security-state.ts'
-import { createRedisState } from '../shared/redis-state.ts'
+import type { RateLimiter } from '../shared/rate-buckets.ts'
+import { RedisLimiter } from '../shared/redis-limiter.ts'
+import { createRedisState, type RedisState } from '../shared/redis-state.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
 
@@ -49,12 +51,15 @@ export interface ServingSecurity {
   /** The credentials that are sent to upstreams. */
   readonly credentials: CredentialRegistry
   readonly endpoints: Endpoints
+  /** Counts requests with Redis; undefined: there is none. */
+  readonly limiter: RateLimiter | undefined
   close(): Promise<void>
 }
 
 export const createServingSecurity = (options: ServingSecurityOptions): ServingSecurity => {
   const { settings, log, realms, metrics, fetch, rings } = options
-  const shared = openShared(options)
+  const redis = openRedis(options)
+  const shared = redis ?? options.shared
   const realm = (uri: string) => realms.get(uri)
   const audit = createAudit(log)
   const keys = createTokenKeys({ realms: realm, uris: () => realms.uris(), master: rings.signing })
@@ -96,16 +101,25 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
     },
   }
   const endpoints = openEndpoints(settings, keys, oidc, oauth2Deps(common, security))
-  metrics.gauge('sharedState', () => [[{ home: homeOf(settings) }, shared.health === 'ok' ? 1 : 0]])
+  const limiter = redis && new RedisLimiter(redis.tokens, LIMITER_CLOCK)
+  if (limiter !== undefined)
+    every(TICK_MS, () => {
+      limiter.tick()
+    })
+  metrics.gauge('sharedState', () => {
+    const isThere = shared.health === 'ok' && limiter?.isAway !== true
+    return [[{ home: homeOf(settings) }, isThere ? 1 : 0]]
+  })
   return {
     authenticate: security.authenticate,
     credentials,
     endpoints,
+    limiter,
     close: async () => {
       stateKeys.close()
       for (const timer of timers) clearInterval(timer)
       // What was passed in is closed by its owner.
-      if (shared !== options.shared) await shared.close()
+      await redis?.close()
     },
   }
 }
@@ -141,9 +155,9 @@ const realmsOf = (realms: RealmRegistry): readonly RealmRecord[] =>
 const homeOf = ({ redis }: GatewaySettings): string => (redis === null ? 'memory' : 'redis')
 
 /** Each process has its own connection to Redis, so that a process that cannot reach it notices by itself. */
-const openShared = (options: ServingSecurityOptions): SharedState => {
+const openRedis = (options: ServingSecurityOptions): RedisState | undefined => {
   const { settings, log, extraCa, peers } = options
-  if (settings.redis === null) return options.shared
+  if (settings.redis === null) return undefined
   const shared = createRedisState({
     url: settings.redis,
     id: randomUUID(),
@@ -159,6 +173,19 @@ const openShared = (options: ServingSecurityOptions): SharedState => {
   shared.onHealth(reportHealth)
   reportHealth()
   return shared
+}
+
+const TICK_MS = 250
+
+const LIMITER_CLOCK = {
+  now: () => performance.now(),
+  /** Once what has arrived is read: a process that was busy for so long takes no reply for late. */
+  after: (ms: number, callback: () => void) => {
+    const timer = setTimeout(() => setImmediate(callback), ms)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
 }
 
 interface OpenedStateKeys {

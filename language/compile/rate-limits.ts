@@ -130,7 +130,7 @@ const compileRateLimits = (
 
 /** What every gateway says of a limit that it does not share with others. */
 export const COUNTED_PER_GATEWAY =
-  'each gateway counts for itself, so N gateways let N times as much through: divide the numbers by how many there are'
+  'each gateway counts for itself, so N gateways let N times as much through: give them one Redis (--redis), or divide the numbers by how many there are'
 
 /** Limits at one level, in its order; undefined: it is removed, or was reported as a problem. */
 type LevelLimits = readonly (readonly [string, CompiledRateLimit | undefined])[]

@@ -39,6 +39,6 @@ export interface RealmFacts {
   readonly isSignedApart?: boolean
   /** The gateway trusts no proxy and reads no PROXY headers: a client has the address of its connection. */
   readonly hasConnectionsAlone?: boolean
-  /** The gateway counts requests for itself, whatever other gateways count. */
+  /** The gateway has no Redis: it counts requests for itself, whatever other gateways count. */
   readonly countsAlone?: boolean
 }

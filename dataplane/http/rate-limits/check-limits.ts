@@ -23,7 +23,7 @@ export interface LimitDeps {
 
 export interface LimitedRequest {
   readonly incomingRequest: Pick<IncomingRequest, 'request' | 'client' | 'identity' | 'rateLimit'>
-  readonly version: Pick<ServedVersion, 'apiId' | 'resource'>
+  readonly version: Pick<ServedVersion, 'apiId' | 'realmUri' | 'resource'>
   /** Whether responses say what is left. */
   readonly hasHeaders: boolean
   /** With what the limits read of the request. */
@@ -74,7 +74,7 @@ const takeOf = (
   const evaluate = (count: Count): number => (typeof count === 'number' ? count : count(read()))
   const requests = evaluate(limit.requests)
   const text = by === undefined ? addressOf(incomingRequest) : by(read())
-  const sharedKey = hash('sha256', `${version.apiId}\n${digest}`, 'base64url')
+  const sharedKey = hash('sha256', `${version.realmUri}\n${version.apiId}\n${digest}`, 'base64url')
   return {
     key: text === '' ? sharedKey : hash('sha256', `${sharedKey}\n${text}`, 'base64url'),
     sharedKey,

@@ -155,7 +155,7 @@ export const atGateway =
       realm: (uri) => {
         const facts = environment.realm(uri)
         const isSignedApart = hasReplicas && facts?.hasSigningKeys !== true
-        return facts && { ...facts, isSignedApart, hasConnectionsAlone, countsAlone: true }
+        return facts && { ...facts, isSignedApart, hasConnectionsAlone, countsAlone: !hasReplicas }
       },
     })
 

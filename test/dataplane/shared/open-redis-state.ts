@@ -3,7 +3,7 @@
 import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import type { RedisTimes } from '../../../dataplane/shared/redis-connection.ts'
-import { createRedisState } from '../../../dataplane/shared/redis-state.ts'
+import { createRedisState, type RedisState } from '../../../dataplane/shared/redis-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -18,7 +18,7 @@ const TIMES = { keepUpEveryMs: 50, firstPauseMs: 20, longestPauseMs: 50 }
 export const openRedisState = (
   url: string,
   { onTrouble = () => undefined, times = {} }: RedisOpening = {},
-): SharedState =>
+): RedisState =>
   createRedisState({
     url,
     onError: onTrouble,

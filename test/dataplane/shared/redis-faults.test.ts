@@ -8,6 +8,7 @@ import { redisAvailability, startRedis } from '../../support/redis-server.ts'
 import { startTcpRelay } from '../../support/tcp-relay.ts'
 import { describeWhenAvailable } from '../../support/when-available.ts'
 import { startFakeRedis } from './fake-redis.ts'
+import { limitTake } from './limit-take.ts'
 import { haveHealth, healthChanges, openRedisState } from './open-redis-state.ts'
 
 const soon = (): number => Math.floor(Date.now() / 1000) + 60
@@ -209,6 +210,8 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
     expect(await one.increment('failures', 60)).toBe(1)
     await one.revoke('ticket:1', soon())
     await learns(two, 'ticket:1')
+    expect(await one.tokens.lease([limitTake()], [0])).toMatchObject([{ isAllowed: true }])
+    expect(await two.tokens.countProcesses()).toBe(2)
     expect(errors).toEqual([])
     await close(one, two)
   }, 60_000)

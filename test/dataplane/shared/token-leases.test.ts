@@ -24,11 +24,11 @@ const open = () => {
   const buckets = new RateBuckets(now)
   const asked = { count: 0, isAway: false }
   const home = {
-    lease: (takes: readonly LimitTake[], isAhead: boolean) => {
+    lease: (takes: readonly LimitTake[], ahead: readonly number[]) => {
       asked.count++
       return asked.isAway
         ? Promise.reject(new Error('away'))
-        : Promise.resolve(buckets.lease(takes, isAhead))
+        : Promise.resolve(buckets.lease(takes, ahead))
     },
     giveBack: buckets.giveBack.bind(buckets),
   }

@@ -88,6 +88,18 @@ describe('keys that replicas do not share', () => {
   })
 })
 
+describe('limits of a document, at a gateway', () => {
+  it.each([
+    ['without Redis', false, ['CountedPerGateway']],
+    ['with Redis', true, []],
+  ])('%s', (_, hasReplicas, expected) => {
+    const validating = atGateway(validate, { ...ALONE, hasReplicas })
+    const defaults = { rate_limits: { calls: { requests: 1, seconds: 1 } } }
+    const document = { ...DOCUMENT, defaults, security: {} }
+    expect(warningsOf(validating(document, { realm: () => factsOf(RECORD) }))).toEqual(expected)
+  })
+})
+
 describe('networks of a document, at a gateway', () => {
   const security = [{ type: 'oauth2', flow: 'implicit', networks: ['::1'] }, { networks: ['::1'] }]
   it.each([
