@@ -388,7 +388,9 @@ describe('events', () => {
     await gateway.load(feed(BODY))
     const client = await open()
     await opened(1)
-    expect(client.received?.headers['connection']).toBe('close')
+    await eventually(() => {
+      expect(client.received?.headers['connection']).toBe('close')
+    })
     streams.endAll()
     await eventually(() => {
       expect(client.received?.isWhole).toBe(true)
