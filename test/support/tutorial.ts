@@ -7,6 +7,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { programEnvironment } from './program-environment.ts'
 import { makeTempDir } from './temp-dir.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -176,7 +177,11 @@ const openShell = async (
   const bash = spawn('bash', ['--noprofile', '--norc'], {
     cwd: directory,
     detached: true,
-    env: { PATH: [bin, PATH, env['PATH']].filter(Boolean).join(':'), HOME: directory, ...rest },
+    env: programEnvironment({
+      PATH: [bin, PATH, env['PATH']].filter(Boolean).join(':'),
+      HOME: directory,
+      ...rest,
+    }),
     // The last one is open as long as any program of it runs, wherever its output goes.
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   })
