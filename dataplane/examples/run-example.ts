@@ -11,6 +11,7 @@ import {
 } from '../../language/examples/match-expectation.ts'
 import { type WrittenRequest, writeRequest } from '../../language/examples/write-request.ts'
 import { createAuthenticate } from '../security/schemes/create-authenticate.ts'
+import type { RetryClock } from '../upstream/retry.ts'
 import { createEndingStreams } from './ending-streams.ts'
 import { credentialHeader, verifyCaller } from './example-caller.ts'
 import { createExampleRouter } from './example-router.ts'
@@ -72,8 +73,7 @@ export const createExampleRunner = async (
     ),
     onUnexpected: (error) => run().unexpected.push(error),
     wallClock: () => NOW,
-    // The first of several hosts, and the shortest back-off.
-    clock: { now: () => performance.now(), random: () => 0 },
+    clock: createExampleClock(),
   })
   return async (placed) => {
     const request = writeRequest(placed)
@@ -87,6 +87,24 @@ export const createExampleRunner = async (
     }
     const observed = await exchange(gateway, request, current)
     return compareRun(current, observed)
+  }
+}
+
+/** Time passes by the pauses between attempts alone, and nobody waits for them. The first of several hosts is taken. */
+const createExampleClock = (): RetryClock => {
+  let nowMs = 0
+  return {
+    now: () => nowMs,
+    random: () => 0,
+    after: (ms, callback) => {
+      const soon = setImmediate(() => {
+        nowMs += ms
+        callback()
+      })
+      return () => {
+        clearImmediate(soon)
+      }
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 // nothing.
 
 import { type BackOff, backOffMs } from '../../base/back-off.ts'
+import { type Clock, SYSTEM_CLOCK as WALL_CLOCK } from '../../base/clock.ts'
 import type { RetryAccount } from './retry-budget.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
@@ -22,14 +23,10 @@ export interface RetryPolicy {
   readonly isIdempotent: boolean
 }
 
-export interface RetryClock {
-  /** Milliseconds, monotonic. */
-  readonly now: () => number
-  /** 0 ≤ random < 1 */
-  readonly random: () => number
-}
+/** `now` is monotonic. */
+export type RetryClock = Clock
 
-export const SYSTEM_CLOCK: RetryClock = { now: () => performance.now(), random: Math.random }
+export const SYSTEM_CLOCK: RetryClock = { ...WALL_CLOCK, now: () => performance.now() }
 
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 const UNSENT: ReadonlySet<UpstreamFailure> = new Set(['refused', 'connect_timeout'])
@@ -72,7 +69,7 @@ export const createRetryWaits = (
 ): RetryWaits => {
   const startedAt = clock.now()
   let attempt = 1
-  let timer: NodeJS.Timeout | undefined
+  let cancel: (() => void) | undefined
 
   return {
     offer(again, leastMs = 0) {
@@ -80,11 +77,11 @@ export const createRetryWaits = (
       const waitMs = Math.max(backOffMs(attempt, BACK_OFF, clock.random()), leastMs)
       if (clock.now() - startedAt + waitMs > retryTimeoutMs) return false
       attempt++
-      timer = setTimeout(again, waitMs)
+      cancel = clock.after(waitMs, again)
       return true
     },
     cancel() {
-      clearTimeout(timer)
+      cancel?.()
     },
   }
 }

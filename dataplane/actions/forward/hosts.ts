@@ -25,7 +25,7 @@ export interface HostHealthEvent {
 }
 
 export interface HostsOptions {
-  readonly clock: RetryClock
+  readonly clock: Pick<RetryClock, 'now' | 'random'>
   readonly onHealth?: ((event: HostHealthEvent) => void) | undefined
 }
 

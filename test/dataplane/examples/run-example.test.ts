@@ -26,6 +26,7 @@ const CALL = { type: 'wamp_call', procedure: 'com.example.f', args: ['{{request.
 const BASIC = { type: 'basic', groups: ['staff'] }
 const id = { bindings: { id: 7 } }
 const carol = { authid: 'carol', groups: ['staff'] }
+const AWAY = { status_code: 503, headers: { 'retry-after': '3600' } }
 
 /** Path, operation of PUT and example, none of which gives a mismatch. */
 const RIGHT: readonly [string, object, Example][] = [
@@ -83,6 +84,20 @@ const RIGHT: readonly [string, object, Example][] = [
     'every attempt alike',
     { action: { ...FORWARD, retries: 1 } },
     { request: id, given: { status_code: 503 }, expect: { status_code: 503, sent: [{}, {}] } },
+  ],
+  [
+    'attempts between which hours pass, that nobody waits for',
+    { action: { ...FORWARD, retries: 2, retry_timeout: 86_400_000 } },
+    {
+      request: id,
+      given: [AWAY, AWAY, { body: 'ok' }],
+      expect: { status_code: 200, body: 'ok' },
+    },
+  ],
+  [
+    'no attempt after the time for them',
+    { action: { ...FORWARD, retries: 2, retry_timeout: 5_000_000 } },
+    { request: id, given: [AWAY, AWAY], expect: { status_code: 503 } },
   ],
   [
     'a credential of the Realm, by its name',

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import {
   createRetrier,
+  type RetryClock,
+  SYSTEM_CLOCK,
   isIdempotent,
   isRetryable,
   type AttemptResult,
@@ -49,13 +51,17 @@ describe('createRetrier', () => {
     jest.useRealTimers()
   })
 
+  const clockAt = (now: () => number): RetryClock => ({ ...SYSTEM_CLOCK, now, random: () => 0 })
   const refused: AttemptResult = { failure: 'refused', headSeen: false }
   const policy = { retries: 2, retryTimeoutMs: 5000, isIdempotent: true }
 
   it('offers as many further attempts as there are retries', () => {
     jest.useFakeTimers()
     const again = jest.fn()
-    const retrier = createRetrier(policy, { now: () => 0, random: () => 0 })
+    const retrier = createRetrier(
+      policy,
+      clockAt(() => 0),
+    )
     expect(retrier.offer(refused, again)).toBe(true)
     jest.advanceTimersByTime(13)
     expect(retrier.offer(refused, again)).toBe(true)
@@ -66,7 +72,10 @@ describe('createRetrier', () => {
 
   it('starts no attempt after the retry timeout', () => {
     let now = 0
-    const retrier = createRetrier(policy, { now: () => now, random: () => 0 })
+    const retrier = createRetrier(
+      policy,
+      clockAt(() => now),
+    )
     now = 4988
     expect(retrier.offer(refused, () => undefined)).toBe(false)
   })
@@ -86,7 +95,10 @@ describe('createRetrier', () => {
   ])('%j: the next attempt comes after %s ms', (outcome, pauseMs) => {
     jest.useFakeTimers()
     const again = jest.fn()
-    const retrier = createRetrier(policy, { now: () => 0, random: () => 0 })
+    const retrier = createRetrier(
+      policy,
+      clockAt(() => 0),
+    )
     expect(retrier.offer(outcome, again)).toBe(pauseMs !== undefined)
     jest.advanceTimersByTime((pauseMs ?? 60_000) - 1)
     expect(again).not.toHaveBeenCalled()
@@ -96,7 +108,10 @@ describe('createRetrier', () => {
 
   it('what is requested counts from the response, within what is left of the retry timeout', () => {
     let now = 0
-    const retrier = createRetrier(policy, { now: () => now, random: () => 0 })
+    const retrier = createRetrier(
+      policy,
+      clockAt(() => now),
+    )
     now = 2001
     expect(retrier.offer({ status: 503, retryAfterMs: 3000 }, () => undefined)).toBe(false)
     expect(retrier.offer({ status: 503, retryAfterMs: 2000 }, () => undefined)).toBe(true)
@@ -104,14 +119,20 @@ describe('createRetrier', () => {
   })
 
   it('offers nothing for what is not to be retried', () => {
-    const retrier = createRetrier(policy, { now: () => 0, random: () => 0 })
+    const retrier = createRetrier(
+      policy,
+      clockAt(() => 0),
+    )
     expect(retrier.offer({ status: 500 }, () => undefined)).toBe(false)
   })
 
   it('a pause can be ended', () => {
     jest.useFakeTimers()
     const again = jest.fn()
-    const retrier = createRetrier(policy, { now: () => 0, random: () => 0 })
+    const retrier = createRetrier(
+      policy,
+      clockAt(() => 0),
+    )
     retrier.offer(refused, again)
     retrier.cancel()
     jest.runAllTimers()
@@ -119,7 +140,7 @@ describe('createRetrier', () => {
   })
 
   it('spends of what other retries leave, for what is retried only', () => {
-    const clock = { now: () => 0, random: () => 0 }
+    const clock = clockAt(() => 0)
     let left = 2
     const account = {
       get hasLeft() {

@@ -5,6 +5,7 @@ import { constant } from '../../../../language/expression/template.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
 import type { HealthEvent } from '../../../../dataplane/upstream/endpoints/origin-health.ts'
 import { createUpstream } from '../../../../dataplane/upstream/pooled-upstream.ts'
+import { SYSTEM_CLOCK } from '../../../../dataplane/upstream/retry.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { type Instances, startInstances } from '../../upstream/instances.ts'
 import { call, operationOf, startGateway, type Gateway } from './forward-fixture.ts'
@@ -30,7 +31,7 @@ const start = async (
       action: { host: constant(up.origin) },
       limits: { retries: constant(1) },
     }),
-    { upstream, realm: 'com.acme', clock: { now: () => 0, random: () => 0 } },
+    { upstream, realm: 'com.acme', clock: { ...SYSTEM_CLOCK, now: () => 0, random: () => 0 } },
   )
   closers.push(
     () => up.close(),

@@ -8,6 +8,7 @@ import {
   CredentialError,
 } from '../../../../dataplane/credentials/credential.ts'
 import type { ForwardCredentials } from '../../../../dataplane/actions/forward/forward-credential.ts'
+import { SYSTEM_CLOCK } from '../../../../dataplane/upstream/retry.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { bodyOf, call, operationOf, READ_ALL, startGateway } from './forward-fixture.ts'
@@ -140,7 +141,7 @@ it('asks for each attempt, so that no host gets what is for another', async () =
   }))
   const gateway = await startGateway(
     operationOf({ action: { ...ACTION, hosts }, limits: { retries: constant(3) } }),
-    { credentials, realm: 'r', clock: { now: () => performance.now(), random: () => 0 } },
+    { credentials, realm: 'r', clock: { ...SYSTEM_CLOCK, random: () => 0 } },
   )
   closers.push(() => gateway.close())
   expect((await call(gateway)).status).toBe(504)

@@ -4,6 +4,7 @@ import { expect, it } from '@jest/globals'
 import type { RequestFailure } from '../../../../dataplane/actions/request-failure.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
 import { createUpstream } from '../../../../dataplane/upstream/pooled-upstream.ts'
+import { SYSTEM_CLOCK } from '../../../../dataplane/upstream/retry.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { listenRaw, refusedOrigin } from '../../upstream/servers.ts'
 import { call, READ_ALL } from './forward-fixture.ts'
@@ -99,7 +100,7 @@ it('counts the attempts', async () => {
   const gateway = await gatewayTo(
     origin,
     { ...READ_ALL, limits },
-    { clock: { now: () => 0, random: () => 0 } },
+    { clock: { ...SYSTEM_CLOCK, now: () => 0, random: () => 0 } },
   )
   await call(gateway)
   expect(gateway.failures).toEqual([expect.objectContaining({ reason: 'refused', attempts: 3 })])

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { constant } from '../../../../language/expression/template.ts'
 import { createGuard, readRules } from '../../../../dataplane/upstream/destinations/guard.ts'
 import { createUpstream } from '../../../../dataplane/upstream/pooled-upstream.ts'
+import { SYSTEM_CLOCK } from '../../../../dataplane/upstream/retry.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { roundTrip } from '../../round-trip.ts'
 import {
@@ -460,6 +461,7 @@ describe('retries', () => {
     // The upstream comes up while we wait: the dice are thrown right before.
     const comesUp: { server?: Promise<Listening> } = {}
     const clock = {
+      ...SYSTEM_CLOCK,
       now: () => 0,
       random: () => {
         if (random++ === 0) comesUp.server = listenAt(Number(new URL(origin).port))
@@ -483,6 +485,7 @@ describe('retries', () => {
     })
     let pauses = 0
     const clock = {
+      ...SYSTEM_CLOCK,
       now: () => 0,
       random: () => {
         pauses++
@@ -506,6 +509,7 @@ describe('retries', () => {
     const gateway = await gatewayTo(server.origin, RETRYING, {
       clock: {
         ...clock,
+        after: SYSTEM_CLOCK.after,
         // It is thrown after each attempt.
         random: () => {
           clock.advance(3000)

@@ -13,6 +13,7 @@ import { listenRaw, type Listening } from '../../upstream/servers.ts'
 import { call, operationOf, READ_ALL, read, startGateway, text } from './forward-fixture.ts'
 import type { Gateway, GatewayOptions, OperationParts } from './forward-fixture.ts'
 import { closers, opened, serving } from './forward-rig.ts'
+import { SYSTEM_CLOCK } from '../../../../dataplane/upstream/retry.ts'
 
 const template = (value: Value | Template): Template =>
   typeof value === 'object' && value !== null && 'kind' in value
@@ -232,7 +233,7 @@ const deserted = async (): Promise<string> => {
 
 describe('requests', () => {
   /** The dice always fall on the first one. */
-  const clock = { now: () => 0, random: () => 0 }
+  const clock = { ...SYSTEM_CLOCK, now: () => 0, random: () => 0 }
   const ONE_RETRY = { limits: { retries: constant(1) } }
 
   it('carry the Host of the one that they go to, and are counted for it', async () => {
@@ -249,7 +250,7 @@ describe('requests', () => {
     const gateway = await gatewayTo(
       hostsOf(...all.map(({ origin }) => [origin, 50] as const)),
       {},
-      { clock: { now: () => 0, random } },
+      { clock: { ...SYSTEM_CLOCK, now: () => 0, random } },
     )
     for (let at = 0; at < 100; at++) await call(gateway)
     expect(hosts).toEqual({ a: `127.0.0.1:${all[0]?.port}`, b: `127.0.0.1:${all[1]?.port}` })
@@ -307,7 +308,7 @@ describe('requests', () => {
     const gateway = await gatewayTo(
       hostsOf([slow.origin, 1], [quick.origin, 1]),
       { limits: { connectTimeout: constant(50) } },
-      { clock: { now: () => 0, random: () => roll }, poolSize: 1 },
+      { clock: { ...SYSTEM_CLOCK, now: () => 0, random: () => roll }, poolSize: 1 },
     )
     const stuck = call(gateway).catch(() => undefined)
     while (gateway.scope.size === 0) await new Promise(setImmediate)

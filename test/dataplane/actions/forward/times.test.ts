@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it, jest } from '@jest/globals'
 import { bodyDeadlines } from '../../../../dataplane/body-deadlines.ts'
+import { SYSTEM_CLOCK } from '../../../../dataplane/upstream/retry.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { roundTrip } from '../../round-trip.ts'
 import { stopTimers } from '../../stop-timers.ts'
@@ -122,7 +123,7 @@ describe('an upstream that asks to be left alone', () => {
     const parts = { limits: { retries: constant(3), retryTimeout: constant(5000) } }
     const gateway = await gatewayTo(server.origin, parts, {
       poolSize: 1,
-      clock: { now: () => 0, random: () => 0 },
+      clock: { ...SYSTEM_CLOCK, now: () => 0, random: () => 0 },
     })
     return { gateway, attempts: () => attempts }
   }
@@ -162,7 +163,7 @@ describe('a response that is retried, and that does not end', () => {
     const parts = { limits: { retries: constant(1), retryTimeout: constant(5000) } }
     const gateway = await gatewayTo(server.origin, parts, {
       poolSize: 1,
-      clock: { now: () => 0, random: () => (attempts === 0 ? 0 : 1) },
+      clock: { ...SYSTEM_CLOCK, now: () => 0, random: () => (attempts === 0 ? 0 : 1) },
     })
     const received = call(gateway)
     await until(() => attempts === 1, 'the first is on its way')
@@ -186,7 +187,7 @@ describe('a client that goes away', () => {
     const clients: Socket[] = []
     const parts = { limits: { retries: constant(20), retryTimeout: constant(60_000) } }
     const gateway = await gatewayTo(server.origin, parts, {
-      clock: { now: () => 0, random: () => 1 },
+      clock: { ...SYSTEM_CLOCK, now: () => 0, random: () => 1 },
       change: ({ incoming }) => clients.push(incoming.socket),
     })
     const fourth = until(() => {

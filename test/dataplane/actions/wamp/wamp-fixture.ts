@@ -30,6 +30,7 @@ import type { Payload } from '../../../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
 import { STATUS_CODES } from '../../../../language/compile/status-codes.ts'
 import { compiledPath } from '../../../language/documents.ts'
+import { SYSTEM_CLOCK } from '../../../../base/clock.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { probeExchange, type Probe, type ProbeOptions } from '../exchange-probe.ts'
 
@@ -213,7 +214,7 @@ export const worldOf = (
     deadlines,
     callbacks: { ...NO_CALLBACKS, ...options.callbacks },
     realm: () => rules,
-    clock: createManualClock({ random: () => 0 }),
+    clock: { ...createManualClock({ random: () => 0 }), after: SYSTEM_CLOCK.after },
   }
   const perform = createPerformer(post, { forward: {} as ForwardEnvironment, wamp })
   return { client, calls, deadlines, perform }

@@ -20,6 +20,7 @@ import {
 } from '../../../../../dataplane/wamp/session/joined-session.ts'
 import { eventually } from '../../../../support/eventually.ts'
 import { freePort } from '../../../../support/free-port.ts'
+import { SYSTEM_CLOCK } from '../../../../../base/clock.ts'
 import { createManualClock } from '../../../../support/manual-clock.ts'
 import { settled } from '../../../../support/settled.ts'
 import { roundTrip } from '../../../round-trip.ts'
@@ -97,7 +98,7 @@ const posterFor = (origin: string, options: PosterOptions = {}) => {
   const clock = createManualClock()
   const callbacks = createCallbackPoster({
     upstream,
-    clock,
+    clock: { ...clock, after: SYSTEM_CLOCK.after },
     wallClock: Date.now,
     newId: randomUUID,
     onLost: ({ isNews, ...loss }) => {
