@@ -111,6 +111,8 @@ const OF_DOCUMENTS: Readonly<Record<string, EffectRule>> = {
   limits: bound,
   rate_limits: requirement(rateLimit),
   schema: requirement(MAY_BREAK),
+  // A result that was sent may be an error now, or one that was held back is sent.
+  schema_mode: ({ after }) => (after === 'enforce' ? ['may break'] : ['loosened']),
   pool_size: bound,
   action,
   response_headers: response,

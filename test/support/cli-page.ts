@@ -66,7 +66,7 @@ changed   + GET api.acme.com/v1/stock  action forward → http://stock:8080, sec
 5 differences: 2 loosened, 1 breaking, 1 may break, 1 changed
 \`\`\`
 
-- **loosened**: more callers get in than before, or it cannot be ruled out: security, \`cors\`, http where there was https alone, users, keys, issuers and identity providers, a rate limit that is gone or lets more through, a schema that is gone.
+- **loosened**: more callers get in than before, or it cannot be ruled out: security, \`cors\`, http where there was https alone, users, keys, issuers and identity providers, a rate limit that is gone or lets more through, a schema that is gone, or that no longer holds results back.
 - **breaking**: a caller that was served will not be, or gets another status, as by a new schema or rate limit. **may break**: that depends on the caller, or nothing better is known, as of a key that has no rule of its own.
 - **changed**: neither. A new route is changed even where it takes requests from a more general one, and so is another upstream.
 

@@ -317,6 +317,7 @@ describe('rate limits', () => {
 
 describe('schemas', () => {
   const BODY = { type: 'object', required: ['sku'] }
+  const REPORTED = { schema: { result: { properties: { body: BODY } } } }
   it.each<[string, Members, Members, readonly string[]]>([
     ['come', {}, { schema: { body: BODY } }, ['breaking']],
     ['go', { schema: { body: BODY } }, {}, ['loosened']],
@@ -338,6 +339,9 @@ describe('schemas', () => {
       { schema: { body: { ...BODY, maxProperties: 3 } } },
       ['may break'],
     ],
+    ['hold results back', REPORTED, { ...REPORTED, schema_mode: 'enforce' }, ['may break']],
+    ['report them alone', { ...REPORTED, schema_mode: 'enforce' }, REPORTED, ['loosened']],
+    ['name the default', REPORTED, { ...REPORTED, schema_mode: 'report' }, []],
   ])('%s', (_, before, after, effects) => {
     const changes = changesOf([withGet(before)], [withGet(after)])
     expect(changes.flatMap((each) => each.effects)).toEqual(effects)
