@@ -5,6 +5,7 @@ import type * as Ajv from 'ajv/dist/2020.js'
 import { loadLazily } from '../base/load-lazily.ts'
 import { areCertificates } from './certificate-text.ts'
 import { isCookieDomain } from './cookie-domain.ts'
+import { isDateTime } from './json-schema/formats.ts'
 import type { Problem } from './problem.ts'
 import { ANNOTATIONS } from './schema/document-notation.ts'
 import { DOCUMENT_SCHEMA } from './validate/document-schema.ts'
@@ -58,6 +59,7 @@ const createAjv = (
       'redirect-origin': isRedirectOrigin,
       'page-origin': isPageOrigin,
       certificates: areCertificates,
+      'date-time': isDateTime,
       'wamp-uri': isWampUri,
       // Which parts may be empty depends on the options: the compiler checks that.
       'wamp-pattern': (text: string) => isWampPattern(text, 'wildcard'),

@@ -44,14 +44,14 @@ const isEmail = (text: string): boolean => {
 const isIPv6 = (text: string): boolean =>
   text.length <= 45 && /^[\da-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]/`)
 
+/** A point in time as RFC 3339 writes it, with its zone. */
+export const isDateTime = (text: string): boolean =>
+  text.length <= 64 && /^.{10}t/i.test(text) && isDate(text.slice(0, 10)) && isTime(text.slice(11))
+
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   date: isDate,
   time: (text) => text.length <= 64 && isTime(text),
-  'date-time': (text) =>
-    text.length <= 64 &&
-    /^.{10}t/i.test(text) &&
-    isDate(text.slice(0, 10)) &&
-    isTime(text.slice(11)),
+  'date-time': isDateTime,
   email: isEmail,
   hostname: isHostname,
   ipv4: (text) => text.length <= 15 && IPV4.test(text),

@@ -41,6 +41,15 @@ export const USER_SCHEMA = {
   additionalProperties: false,
 } as const satisfies ObjectSchema
 
+const EXPIRES_AT = {
+  type: 'string',
+  format: 'date-time',
+  'x-sensitivity': 'public',
+  description:
+    'When the key ends, as 2027-05-01T00:00:00Z, by the clock of each gateway; never when left out.',
+  'x-explain': 'When the key ends, as 2027-05-01T00:00:00Z; never when absent.',
+} as const
+
 export const API_KEY_SCHEMA = {
   type: 'object',
   description: 'A key that stands for a user.',
@@ -58,6 +67,15 @@ export const API_KEY_SCHEMA = {
       ...TEXT,
       description: 'The user that the key stands for.',
       'x-explain': 'User that the key stands for.',
+    },
+    expires_at: EXPIRES_AT,
+    meta: {
+      type: 'object',
+      'x-sensitivity': 'public',
+      description:
+        "Free-form map, seen by expressions as {{security.meta}}: its entries over the user's.",
+      'x-explain':
+        "Free-form, as its plan or a contact; expressions see it as security.meta, its entries over the user's.",
     },
   },
   required: ['key_sha256', 'username'],

@@ -21,9 +21,9 @@ export const ANNOTATIONS = [
   'x-kubernetes-validations',
 ] as const
 
-/** Each is a function of text-formats.ts, cookie-domain.ts or certificate-text.ts. */
+/** Each is a function of text-formats.ts, cookie-domain.ts, certificate-text.ts or json-schema/formats.ts. */
 export type TextFormat =
-  'cookie-domain' | 'plain-text' | 'redirect-origin' | 'page-origin' | 'certificates'
+  'cookie-domain' | 'plain-text' | 'redirect-origin' | 'page-origin' | 'certificates' | 'date-time'
 
 /** A value that has no members of its own to validate. It does not compile without its sensitivity. */
 export interface LeafSchema {

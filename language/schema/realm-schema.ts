@@ -15,7 +15,7 @@ const SCHEMA = {
   title: 'Realm',
   type: 'object',
   description:
-    'A realm record of the management API: who may call, and which router serves it. Unknown properties are rejected, but for those within info, beside oidc_providers, and the meta of users.',
+    'A realm record of the management API: who may call, and which router serves it. Unknown properties are rejected, but for those within info, beside oidc_providers, and the meta of users and keys.',
   properties: {
     uri: {
       ...TEXT,

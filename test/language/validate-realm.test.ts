@@ -48,7 +48,15 @@ describe('validateRealm accepts', () => {
         call_timeout: 20_000,
         users: [{ username: 'alice', password_hash: hash, groups: ['staff'], meta: { a: [{}] } }],
         groups: ['staff'],
-        api_keys: [{ key_sha256: 'a'.repeat(64), username: 'alice' }],
+        api_keys: [
+          { key_sha256: 'a'.repeat(64), username: 'alice' },
+          {
+            key_sha256: 'b'.repeat(64),
+            username: 'alice',
+            expires_at: '2027-05-01T00:00:00.5+02:00',
+            meta: { plan: 'gold' },
+          },
+        ],
         trusted_issuers: [
           { issuer: 'x', jwks_uri: 'https://x.test/jwks', audience: 'api', algorithms: ['ES256'] },
           { issuer: 'y', jwks_uri: 'https://y.test/jwks', audience: 'api', require_typ: 'at+jwt' },
@@ -121,6 +129,15 @@ describe('validateRealm rejects', () => {
       realmWith({ api_keys: [{ username: 'a', key_sha256: 'A'.repeat(64) }] }),
       '/api_keys/0/key_sha256 invalid_value',
     ],
+    ...['2027-05-01', '2027-02-30T00:00:00Z', '2027-05-01T00:00:00', 'soon', ''].map(
+      (time): [string, ValueMap, string] => [
+        `a key that ends at '${time}'`,
+        realmWith({
+          api_keys: [{ username: 'a', key_sha256: 'a'.repeat(64), expires_at: time }],
+        }),
+        '/api_keys/0/expires_at invalid_value',
+      ],
+    ),
     [
       'a router without an address',
       realmWith({ router: {} }),

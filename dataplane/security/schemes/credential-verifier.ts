@@ -104,7 +104,7 @@ const createAuthenticators = (
   const issued = createIssuedTokens({ keys: createIssuerKeys({ fetch: deps.fetch, now }), now })
   return {
     basic: createBasic(passwords),
-    api_key: createApiKey(),
+    api_key: createApiKey(now),
     oauth2: createBearer({ accessTokens, issued, gate, now }),
     oidc: createTicketScheme({ tickets, keys, gate, now }),
   }

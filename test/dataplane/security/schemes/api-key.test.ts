@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
+import { createManualClock } from '../../../support/manual-clock.ts'
 import { headersOf, REALM, type SecurityHome, securityHome, statusOf } from '../security-home.ts'
 
 const RECORD: RealmRecord = {
@@ -95,6 +96,70 @@ describe('the api_key scheme', () => {
     ])
     expect(home.audited.map((event) => event.reason)).toEqual(reason === undefined ? [] : [reason])
     expect(JSON.stringify(home.audited)).not.toContain('key-')
+  })
+
+  describe('a key with an end and a meta of its own', () => {
+    const END = '2027-05-01T02:00:00+02:00'
+    const END_MS = Date.UTC(2027, 4, 1)
+    const withKeys = (...keys: NonNullable<RealmRecord['api_keys']>): void => {
+      home.realms.set(REALM, { ...RECORD, api_keys: keys })
+    }
+    const keyOf = (key: string, more: object) => ({
+      key_sha256: hash('sha256', key),
+      username: 'alice',
+      ...more,
+    })
+
+    it.each<[string, object, object]>([
+      ['has the meta of its user', {}, { dept: 'hats' }],
+      ['adds entries', { meta: { plan: 'gold' } }, { dept: 'hats', plan: 'gold' }],
+      ['replaces entries as a whole', { meta: { dept: { a: 1 } } }, { dept: { a: 1 } }],
+      ['has an entry that is null', { meta: { dept: null } }, { dept: null }],
+      ['of no user', { username: 'not-listed', meta: { plan: 'free' } }, { plan: 'free' }],
+    ])('%s', async (_, more, meta) => {
+      withKeys(keyOf('k', more))
+      expect(await ask([['x-api-key', 'k']])).toMatchObject({ identity: { meta } })
+    })
+
+    it('says its locale by its meta, and shares no meta with other keys of the user', async () => {
+      withKeys(keyOf('a', { meta: { locale: 'de' } }), keyOf('b', { meta: { plan: 'free' } }))
+      const of = async (key: string) => await ask([['x-api-key', key]])
+      expect(await of('a')).toMatchObject({
+        identity: { locale: 'de', meta: { dept: 'hats', locale: 'de' } },
+      })
+      expect(await of('b')).toMatchObject({
+        identity: { locale: '', meta: { dept: 'hats', plan: 'free' } },
+      })
+    })
+
+    it.each<[string, number, number]>([
+      ['a millisecond before', END_MS - 1, 200],
+      ['at its end', END_MS, 401],
+      ['a year later', END_MS + 31_536_000_000, 401],
+    ])('%s: %#', async (_, startMs, status) => {
+      withKeys(keyOf('k', { expires_at: END }))
+      home.clock = createManualClock({ startMs })
+      expect(statusOf(await ask([['x-api-key', 'k']]))).toBe(status)
+      const reasons = home.audited.map(({ reason, authid }) => [reason, authid])
+      expect(reasons).toEqual(status === 200 ? [] : [['expired', 'alice']])
+    })
+
+    it('ends on a connection where it was right before', async () => {
+      withKeys(keyOf('k', { expires_at: END }))
+      home.clock = createManualClock({ startMs: END_MS - 1 })
+      expect(statusOf(await ask([['x-api-key', 'k']]))).toBe(200)
+      home.clock = createManualClock({ startMs: END_MS })
+      expect(statusOf(await ask([['x-api-key', 'k']]))).toBe(401)
+    })
+
+    it('is not made good by a second entry, and ends where its time can be no time', async () => {
+      withKeys(keyOf('k', { expires_at: END }), keyOf('k', {}))
+      home.clock = createManualClock({ startMs: END_MS })
+      expect(statusOf(await ask([['x-api-key', 'k']]))).toBe(401)
+      // A leap second, which the format takes.
+      withKeys(keyOf('k', { expires_at: '2999-12-31T23:59:60Z' }))
+      expect(statusOf(await ask([['x-api-key', 'k']]))).toBe(401)
+    })
   })
 
   it('follows the record, and knows no keys of other realms', async () => {
