@@ -53,6 +53,7 @@ export type TokenReason =
   | 'unknown_key' // its issuer publishes no such key
   | 'type' // it is made for another purpose, such as an ID token
   | 'no_subject' // it does not say whose it is
+  | 'claim' // `require` of its issuer or provider asks for another value
   | 'size'
   | 'replayed'
   | 'revoked'

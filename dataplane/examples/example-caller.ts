@@ -80,4 +80,5 @@ const identityOf = (
   scope: type === 'oidc' ? { realm: realmUri, client_id: '', device_id: '' } : scopes,
   locale: '',
   meta,
+  claims: {},
 })

@@ -41,6 +41,7 @@ export type ProviderSetting =
   | 'redirectUri'
   | 'scopes'
   | 'authidClaim'
+  | 'require'
 
 /** The message goes to the log only, and says what to do: no secret, no token, nothing that a client wrote. */
 export class OidcError extends CodedError<OidcRejectionCode> {

@@ -1,6 +1,14 @@
 // Describes what a realm says of callers: its users, their keys, and the issuers whose tokens count. Each is a part of
 // the realm record, and of the Realm resource.
 
+import {
+  CLAIM_SEPARATOR,
+  CLAIMS,
+  REQUIRE,
+  ROLE_FILTER,
+  ROLE_MAPPING,
+  TEXT_OR_TEXTS,
+} from './claim-schemas.ts'
 import { type ObjectSchema, TEXT } from './realm-notation.ts'
 
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
@@ -107,9 +115,9 @@ export const TRUSTED_ISSUER_SCHEMA = {
     },
     jwks_uri: { ...TEXT, pattern: '^https?://', description: 'Where its public keys are.' },
     audience: {
-      ...TEXT,
-      description: 'Value that the aud claim must hold.',
-      'x-explain': 'Audience that tokens must carry.',
+      ...TEXT_OR_TEXTS,
+      description: 'Value that the aud claim must hold, or several of which it must hold one.',
+      'x-explain': 'Audience that tokens must carry, or several of which they must carry one.',
     },
     algorithms: {
       type: 'array',
@@ -128,6 +136,52 @@ export const TRUSTED_ISSUER_SCHEMA = {
         'The typ that the header of a token must have, as at+jwt; JWT, at+jwt or none when absent.',
       'x-explain':
         'The typ that tokens must have in their header, as at+jwt; JWT, at+jwt or none when absent.',
+    },
+    authid_claim: {
+      ...TEXT_OR_TEXTS,
+      description:
+        'Claim that names the caller, of several the first that is there; sub when left out.',
+      'x-explain':
+        'Claim that names the caller, of several the first that is there; sub when absent.',
+    },
+    role_claim: {
+      ...TEXT_OR_TEXTS,
+      description:
+        'Claim that holds the roles, or several: a name, names with dots between them, or a JSON pointer. roles when left out.',
+      'x-explain':
+        'Claim that holds the roles, or several: a name, names with dots between them, or a JSON pointer. roles when absent.',
+    },
+    group_claim: {
+      ...TEXT_OR_TEXTS,
+      description: 'Claim that holds the groups, or several; groups when left out.',
+      'x-explain': 'Claim that holds the groups, or several; groups when absent.',
+    },
+    scope_claim: {
+      ...TEXT_OR_TEXTS,
+      description:
+        'Claim that holds the scopes, or several, as lists or with blanks between them; scope, else scp, when left out.',
+      'x-explain':
+        'Claim that holds the scopes, or several, as lists or with blanks between them; scope, else scp, when absent.',
+    },
+    role_mapping: ROLE_MAPPING,
+    role_filter: ROLE_FILTER,
+    claim_separator: CLAIM_SEPARATOR,
+    claims: CLAIMS,
+    require: REQUIRE,
+    client_id_claim: {
+      ...TEXT_OR_TEXTS,
+      description:
+        'Claim that names the client, of several the first that is there; client_id, else azp, when left out.',
+      'x-explain':
+        'Claim that names the client, of several the first that is there; client_id, else azp, when absent.',
+    },
+    client_ids: {
+      ...TEXTS,
+      minItems: 1,
+      description:
+        'Clients whose tokens count; of these also tokens without an audience. Any client when left out, and none without an audience.',
+      'x-explain':
+        'Clients whose tokens count; of these also tokens without an audience. Any client when absent, and none without an audience.',
     },
   },
   required: ['issuer', 'jwks_uri', 'audience'],

@@ -1,6 +1,14 @@
 // Describes an OpenID Connect provider of a realm (behaviour §6, *Provider entry*): its part of the realm record,
 // and of the Realm resource.
 
+import {
+  CLAIM_SEPARATOR,
+  CLAIMS,
+  REQUIRE,
+  ROLE_FILTER,
+  ROLE_MAPPING,
+  TEXT_OR_TEXTS,
+} from './claim-schemas.ts'
 import { type ExtensibleSchema, TEXT } from './realm-notation.ts'
 
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
@@ -46,17 +54,27 @@ export const OIDC_PROVIDER_SCHEMA = {
       'x-explain': 'Scopes asked for; openid, profile, email when absent.',
     },
     authid_claim: {
-      ...TEXT,
+      ...TEXT_OR_TEXTS,
       'x-importance': 'known',
-      description: 'Claim that names the user; preferred_username, else sub, when left out.',
+      description:
+        'Claim that names the user, of several the first that is there; preferred_username, else sub, when left out.',
       'x-explain':
-        'Claim that names the user; preferred_username when absent, sub where the token has none.',
+        'Claim that names the user, of several the first that is there; preferred_username when absent, sub where the token has none.',
     },
     role_claim: {
-      ...TEXT,
+      ...TEXT_OR_TEXTS,
       'x-importance': 'known',
-      description: 'Claim that holds the roles; dots walk. roles when left out.',
-      'x-explain': 'Claim that holds the roles; dots walk. roles when absent.',
+      description:
+        'Claim that holds the roles, or several: a name, names with dots between them, or a JSON pointer. roles when left out.',
+      'x-explain':
+        'Claim that holds the roles, or several: a name, names with dots between them, or a JSON pointer. roles when absent.',
+    },
+    group_claim: {
+      ...TEXT_OR_TEXTS,
+      'x-importance': 'ignorable',
+      description:
+        'Claim that holds the groups, or several; the groups are the roles when left out.',
+      'x-explain': 'Claim that holds the groups, or several; the groups are the roles when absent.',
     },
     role_claim_fallback: {
       ...TEXT,
@@ -64,14 +82,11 @@ export const OIDC_PROVIDER_SCHEMA = {
       description: 'Claim that is read when role_claim is absent; role when left out.',
       'x-explain': 'Used when the role claim is absent; role when absent itself.',
     },
-    role_mapping: {
-      type: 'object',
-      maxProperties: 10_000,
-      additionalProperties: { type: 'string', 'x-sensitivity': 'public' },
-      'x-importance': 'known',
-      description: "The provider's role to ours; roles that are not listed pass.",
-      'x-explain': 'Role of the provider to role of ours.',
-    },
+    role_mapping: { ...ROLE_MAPPING, 'x-importance': 'known' },
+    role_filter: { ...ROLE_FILTER, 'x-importance': 'critical' },
+    claim_separator: { ...CLAIM_SEPARATOR, 'x-importance': 'ignorable' },
+    claims: { ...CLAIMS, 'x-importance': 'ignorable' },
+    require: { ...REQUIRE, 'x-importance': 'critical' },
     ticket_expiry_secs: {
       type: 'integer',
       minimum: 1,

@@ -45,6 +45,21 @@ export interface LeafSchema {
   }[]
 }
 
+/** One text, or a list of texts. An API server can't be told that: it keeps what stands there. */
+export interface TextsSchema {
+  readonly 'x-sensitivity': 'public'
+  readonly type: readonly ['string', 'array']
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly format?: TextFormat
+  readonly minItems: number
+  readonly maxItems: number
+  readonly items: LeafSchema
+}
+
+export const isTexts = (schema: LeafSchema | TextsSchema): schema is TextsSchema =>
+  'items' in schema
+
 export interface ListSchema {
   readonly type: 'array'
   readonly items: ValueSchema
@@ -81,7 +96,8 @@ export interface ObjectSchema {
   readonly description?: string
 }
 
-export type ValueSchema = LeafSchema | ListSchema | MapSchema | GuardedMapSchema | ObjectSchema
+export type ValueSchema =
+  LeafSchema | TextsSchema | ListSchema | MapSchema | GuardedMapSchema | ObjectSchema
 
 export type PropertySchema = ValueSchema & {
   /** Stands in messages about the record. */
@@ -113,21 +129,23 @@ export const mapValues = (schema: MapSchema | GuardedMapSchema): ValueSchema =>
 /** The values that a schema accepts. */
 export type TypeOf<Schema> = Schema extends { readonly enum: readonly (infer Choice)[] }
   ? Choice
-  : Schema extends { readonly 'x-kubernetes-preserve-unknown-fields': true }
-    ? ValueMap
-    : Schema extends { readonly items: infer Item }
-      ? readonly TypeOf<Item>[]
-      : Schema extends { readonly properties: infer Properties }
-        ? ObjectOf<Properties, RequiredOf<Schema>>
-        : Schema extends { readonly additionalProperties: infer Entry }
-          ? Readonly<Record<string, TypeOf<Entry>>>
-          : Schema extends { readonly then: { readonly additionalProperties: infer Entry } }
+  : Schema extends { readonly type: readonly ['string', 'array'] }
+    ? string | readonly string[]
+    : Schema extends { readonly 'x-kubernetes-preserve-unknown-fields': true }
+      ? ValueMap
+      : Schema extends { readonly items: infer Item }
+        ? readonly TypeOf<Item>[]
+        : Schema extends { readonly properties: infer Properties }
+          ? ObjectOf<Properties, RequiredOf<Schema>>
+          : Schema extends { readonly additionalProperties: infer Entry }
             ? Readonly<Record<string, TypeOf<Entry>>>
-            : Schema extends { readonly type: readonly (infer Name)[] }
-              ? LeafOf<Name>
-              : Schema extends { readonly type: infer Name }
+            : Schema extends { readonly then: { readonly additionalProperties: infer Entry } }
+              ? Readonly<Record<string, TypeOf<Entry>>>
+              : Schema extends { readonly type: readonly (infer Name)[] }
                 ? LeafOf<Name>
-                : never
+                : Schema extends { readonly type: infer Name }
+                  ? LeafOf<Name>
+                  : never
 
 type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] }
   ? Name

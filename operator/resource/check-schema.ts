@@ -19,6 +19,8 @@ import {
   type ObjectSchema,
   type ResourceSchema,
   SECRET_REFERENCE,
+  TEXT,
+  TEXTS,
 } from './resource-schema.ts'
 
 /**
@@ -78,6 +80,7 @@ const changedMembers = (
 
 const check = (schema: ResourceSchema, value: unknown, path: string, problems: Problem[]): void => {
   if ('x-sensitivity' in schema) checkSecret(schema['x-sensitivity'], value, path, problems)
+  else if ('x-texts' in schema) checkTexts(value, path, problems)
   else if (schema.type === 'string') checkText(schema, value, path, problems)
   else if (schema.type === 'integer') checkInteger(schema, value, path, problems)
   else if (schema.type === 'boolean') {
@@ -110,6 +113,12 @@ const checkSecret = (
 ): void => {
   if (typeof value !== 'string') check(SECRET_REFERENCE, value, path, problems)
   else if (sensitivity === 'secret') problems.push(inlineSecret(path))
+}
+
+const checkTexts = (value: unknown, path: string, problems: Problem[]): void => {
+  if (typeof value === 'string') check(TEXT, value, path, problems)
+  else if (isList(value)) check(TEXTS, value, path, problems)
+  else problems.push(wrongType(path, 'a text or a list of texts', value))
 }
 
 const checkText = (

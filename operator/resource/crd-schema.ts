@@ -50,6 +50,8 @@ const replaced = (schema: ResourceSchema): ValueMap => {
     return schema['x-sensitivity'] === 'hash'
       ? { 'x-kubernetes-preserve-unknown-fields': true }
       : structuralSchema(SECRET_REFERENCE)
+  // Nor a text or a list: a gateway rejects what is neither.
+  if ('x-texts' in schema) return { 'x-kubernetes-preserve-unknown-fields': true }
   if (schema.type === 'integer') return { format: 'int64' }
   if (schema.type === 'array')
     return {

@@ -7,9 +7,11 @@ import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { REALM_SCHEMA } from '../../language/schema/realm-schema.ts'
 import {
+  isTexts,
   type LeafSchema,
   mapValues,
   type ObjectSchema as RealmObject,
+  type TextsSchema,
   type ValueSchema,
 } from '../../language/schema/realm-notation.ts'
 import { checkSchema } from './check-schema.ts'
@@ -94,7 +96,8 @@ const schemaOf = (schema: ValueSchema): ResourceSchema => {
   return { type: 'object', additionalProperties: schemaOf(mapValues(schema)) }
 }
 
-const leafOf = (schema: LeafSchema): ResourceSchema => {
+const leafOf = (schema: LeafSchema | TextsSchema): ResourceSchema => {
+  if (isTexts(schema)) return { 'x-texts': true }
   const { type, enum: choices, minimum, maxLength, 'x-sensitivity': sensitivity } = schema
   if (sensitivity === 'secret' || sensitivity === 'hash') return { 'x-sensitivity': sensitivity }
   const rules = schema['x-kubernetes-validations']

@@ -8,6 +8,7 @@ export type ResourceSchema =
   | IntegerSchema
   | BooleanSchema
   | SecretSchema
+  | TextsSchema
   | ListSchema
   | MapSchema
   | ObjectSchema
@@ -51,6 +52,11 @@ interface BooleanSchema extends Described {
 /** `{secretRef: {name, key}}`; of a hash also the text itself. */
 interface SecretSchema extends Described {
   readonly 'x-sensitivity': 'hash' | 'secret'
+}
+
+/** One text, or a list of texts. */
+interface TextsSchema extends Described {
+  readonly 'x-texts': true
 }
 
 export interface ListSchema extends Described {

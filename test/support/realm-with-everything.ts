@@ -4,6 +4,7 @@ import type { Value } from '../../language/expression/value.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import {
+  isTexts,
   type LeafSchema,
   mapValues,
   type Sensitivity,
@@ -34,7 +35,7 @@ export const realmWithEverything = (
       valueOf(each, childPointer(pointer, name))
     if ('x-sensitivity' in schema) {
       leaves.push({ pointer, sensitivity: schema['x-sensitivity'] })
-      return leafOf(schema, address)
+      return isTexts(schema) ? 'shown' : leafOf(schema, address)
     }
     if ('items' in schema) return [inner(0, schema.items)]
     if (!('properties' in schema)) return { 'a/b': inner('a/b', mapValues(schema)) }

@@ -1,9 +1,17 @@
 // Issues the ticket and its cookies for a verified ID token. It never sets a cookie that browsers would drop: if it
 // is too large, the ID token is left out, and if that is not enough, no ticket is issued.
 
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import type { IssuedTicket, TicketOrder } from '../../security/tokens/ticket.ts'
 import { ticketCookieName } from '../../security/session-cookies.ts'
-import { readAuthid, readRoles } from '../provider/identity-claims.ts'
+import {
+  mapRoles,
+  readAuthid,
+  readNamedClaims,
+  readTexts,
+  unmetRequirement,
+} from '../../security/tokens/token-claims.ts'
 import type { ExchangedCode } from '../provider/provider-client.ts'
 import { OidcError } from '../oidc-error.ts'
 import type { ChosenProvider, OidcContext, OidcEndpointDeps } from '../context.ts'
@@ -19,18 +27,45 @@ interface LoggedIn {
 export interface Person {
   readonly authid: string
   readonly authroles: readonly string[]
+  readonly groups?: readonly string[]
+  readonly claims?: ValueMap
 }
 
-/** @throws OidcError `missing_authid_claim` */
-export const identify = ({ provider, exchanged }: LoggedIn): Person => {
-  const authid = readAuthid(exchanged.claims, provider.record)
+/** @throws OidcError `missing_authid_claim`, or `token_exchange_failed` where `require` is not met */
+export const identify = ({ provider: { record }, exchanged: { claims } }: LoggedIn): Person => {
+  const unmet = unmetRequirement(claims, record)
+  if (unmet !== undefined)
+    throw new OidcError(
+      'token_exchange_failed',
+      'the ID token does not say what require of the provider asks for',
+      { setting: 'require', facts: { ...unmet } },
+    )
+  const authid = readAuthid(claims, record.authid_claim ?? 'preferred_username')
   if (authid === undefined)
     throw new OidcError(
       'missing_authid_claim',
       'the ID token lacks the claim with the name of the person, or it is no valid name; does a scope of the login bring it?',
       { setting: 'authidClaim' },
     )
-  return { authid, authroles: readRoles(exchanged.claims, provider.record) }
+  const { group_claim: groups, claim_separator: separator } = record
+  const named = readNamedClaims(claims, record)
+  return {
+    authid,
+    authroles: rolesOf(claims, record),
+    ...(groups !== undefined && { groups: readTexts(claims, groups, { separator }) ?? [] }),
+    ...(named !== undefined && { claims: named }),
+  }
+}
+
+const rolesOf = (
+  claims: ExchangedCode['claims'],
+  record: OidcProviderRecord,
+): readonly string[] => {
+  const { role_claim: named, role_claim_fallback: fallback, claim_separator: separator } = record
+  const found =
+    readTexts(claims, named, { otherwise: 'roles', separator }) ??
+    readTexts(claims, fallback, { otherwise: 'role', separator })
+  return mapRoles(found ?? [], record)
 }
 
 /** @throws OidcError `ticket_issue_failed` */
@@ -66,8 +101,7 @@ const orderOf = ({
   const now = Math.floor(endpointDeps.now() / 1000)
   return {
     authrealm: request.realmUri,
-    authid: person.authid,
-    authroles: person.authroles,
+    ...person,
     issued_on: endpointDeps.nodeName,
     issued_at: now,
     expires_at: now + (provider.record.ticket_expiry_secs ?? LIFETIME_SECONDS),

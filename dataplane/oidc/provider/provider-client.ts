@@ -5,7 +5,7 @@ import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-clie
 import { CodedError } from '../../../base/coded-error.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
-import type { IdTokenClaims } from './identity-claims.ts'
+import type { TokenClaims } from '../../security/tokens/token-claims.ts'
 import { clientAuthentication } from './client-authentication.ts'
 import { CALL_TIMEOUT_MS, throughGuard } from './provider-fetch.ts'
 import { checkMetadata, type ProviderMetadata } from './provider-metadata.ts'
@@ -74,7 +74,7 @@ export interface CodeExchange {
 export interface ExchangedCode {
   readonly idToken: string
   /** Verified: signature, iss, aud, azp, nonce, exp, nbf. */
-  readonly claims: IdTokenClaims
+  readonly claims: TokenClaims
   /** Seconds, of the access token. */
   readonly expiresIn?: number
 }

@@ -38,6 +38,8 @@ export interface Identity extends ValueMap {
   readonly locale: string
   /** The realm user's; `{}` if there is none. */
   readonly meta: ValueMap
+  /** Of a token of a provider or issuer, what the Realm names of it in `claims`; else `{}`. */
+  readonly claims: ValueMap
 }
 
 export type AuthenticateResult =

@@ -7,6 +7,7 @@ import type { Identity } from './authentication.ts'
 import type { TicketClaims } from '../tokens/ticket.ts'
 
 const NO_META: ValueMap = Object.freeze({})
+const NO_CLAIMS = NO_META
 
 /** A user of the realm: groups are roles too. */
 export const userIdentity = (
@@ -27,6 +28,7 @@ export const userIdentity = (
     scope: [],
     locale: localeOf(user),
     meta: user.meta ?? NO_META,
+    claims: NO_CLAIMS,
   })
 
 /**
@@ -48,6 +50,7 @@ export const tokenIdentity = (claims: AccessTokenClaims, user: UserRecord): Iden
     scope: claims.scope.split(' ').filter((scope) => groups.includes(scope)),
     locale: localeOf(user),
     meta: user.meta ?? NO_META,
+    claims: NO_CLAIMS,
   })
 }
 
@@ -63,16 +66,18 @@ export const ticketIdentity = (claims: TicketClaims): Identity =>
     username: claims.authid,
     authmethod: claims.authmethod,
     authroles: claims.authroles,
-    groups: claims.authroles,
+    groups: claims.groups ?? claims.authroles,
     client_id: claims.scope.client_id,
     session: claims.id,
     scope: { ...claims.scope },
     locale: '',
     meta: NO_META,
+    claims: claims.claims ?? NO_CLAIMS,
   })
 
 /** The claims about its bearer in a token of an issuer that the realm trusts. */
 export interface IssuedIdentity {
+  /** The name of the caller. */
   readonly sub: string
   readonly clientId: string
   readonly session: string
@@ -80,6 +85,7 @@ export interface IssuedIdentity {
   readonly groups: readonly string[]
   readonly roles: readonly string[]
   readonly locale: string
+  readonly claims?: ValueMap | undefined
 }
 
 export const issuedIdentity = (realmUri: string, issued: IssuedIdentity): Identity =>
@@ -96,6 +102,7 @@ export const issuedIdentity = (realmUri: string, issued: IssuedIdentity): Identi
     scope: issued.scopes,
     locale: issued.locale,
     meta: NO_META,
+    claims: issued.claims ?? NO_CLAIMS,
   })
 
 const localeOf = ({ meta }: UserRecord): string => {

@@ -8,6 +8,16 @@ import { ASYMMETRIC_ALGORITHMS } from './asymmetric-algorithms.ts'
 import type { IssuedIdentity } from '../schemes/identity.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { KeySet } from './key-set-cache.ts'
+import {
+  type ClaimPaths,
+  mapRoles,
+  readAuthid,
+  readNamedClaims,
+  readText,
+  readTexts,
+  type TextsOptions,
+  unmetRequirement,
+} from './token-claims.ts'
 import { refusalOfError, refusedToken, RefusedTokenError } from './token-refusal.ts'
 
 export type IssuedReading =
@@ -91,10 +101,9 @@ const algorithmsOf = ({ algorithms }: TrustedIssuerRecord): string[] =>
 
 const optionsFor = (trusted: TrustedIssuerRecord, now: number): JWTVerifyOptions => ({
   issuer: trusted.issuer,
-  audience: trusted.audience,
   algorithms: algorithmsOf(trusted),
   clockTolerance: TOLERANCE_SECONDS,
-  requiredClaims: ['sub', 'exp'],
+  requiredClaims: ['exp'],
   currentDate: new Date(now),
 })
 
@@ -111,14 +120,13 @@ const verify = async (
       throw new RefusedTokenError(
         refusedToken('type', 'typ', trusted.require_typ ?? 'JWT, at+jwt or none'),
       )
-    return toReading(payload, now)
+    return toReading(trusted, payload, now)
   } catch (error) {
     return { kind: 'refused', refusal: refusalOfError(error, expectedBy(trusted)) }
   }
 }
 
 const expectedBy = (trusted: TrustedIssuerRecord): Readonly<Record<string, string>> => ({
-  aud: trusted.audience,
   alg: algorithmsOf(trusted).join(', '),
   kid: `a key of ${withoutQuery(trusted.jwks_uri)}`,
   exp: 'a number of seconds in the future',
@@ -149,45 +157,88 @@ const plainType = (type: string): string => type.toLowerCase().replace(/^applica
  */
 const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'nonce', 'events', 'cnf']
 
-const toReading = (payload: JWTPayload, now: number): IssuedReading => {
+const toReading = (
+  trusted: TrustedIssuerRecord,
+  payload: JWTPayload,
+  now: number,
+): IssuedReading => {
   const { exp = 0, iat } = payload
-  // It may be a number, whatever the type of the library says.
-  const sub = textOf(payload, 'sub')
-  if (sub === '' || sub.length > MAX_SUB || CONTROL.test(sub))
-    throw new RefusedTokenError(refusedToken('no_subject', 'sub', A_NAME))
-  if (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000)
-    throw new RefusedTokenError(refusedToken('not_yet_valid', 'iat'))
-  const foreign = FOREIGN_PURPOSE.find((claim) => Object.hasOwn(payload, claim))
-  if (foreign !== undefined)
-    throw new RefusedTokenError(refusedToken('type', foreign, 'an access token, which has none'))
+  const issued = issuedIdentityOf(trusted, payload)
+  const refusal =
+    audienceRefusal(trusted, payload, issued.clientId) ??
+    (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000
+      ? refusedToken('not_yet_valid', 'iat')
+      : undefined) ??
+    purposeRefusal(payload) ??
+    requirementRefusal(trusted, payload) ??
+    subjectRefusal(trusted, issued.sub)
+  if (refusal !== undefined) throw new RefusedTokenError(refusal)
+  return { kind: 'genuine', expiresAt: (exp + TOLERANCE_SECONDS) * 1000, issued }
+}
+
+const issuedIdentityOf = (trusted: TrustedIssuerRecord, payload: JWTPayload): IssuedIdentity => {
+  const {
+    authid_claim: authid = 'sub',
+    client_id_claim: clientId = ['client_id', 'azp'],
+    claim_separator: separator,
+  } = trusted
+  const scope = Object.hasOwn(payload, 'scope') ? 'scope' : 'scp'
+  const read = (named: ClaimPaths | undefined, options: TextsOptions): readonly string[] =>
+    readTexts(payload, named, options) ?? []
   return {
-    kind: 'genuine',
-    expiresAt: (exp + TOLERANCE_SECONDS) * 1000,
-    issued: {
-      sub,
-      clientId: textOf(payload, 'client_id') || textOf(payload, 'azp'),
-      session: textOf(payload, 'jti'),
-      scopes: listOf(payload, Object.hasOwn(payload, 'scope') ? 'scope' : 'scp', ' '),
-      groups: listOf(payload, 'groups'),
-      roles: listOf(payload, 'roles'),
-      locale: textOf(payload, 'locale'),
-    },
+    sub: readAuthid(payload, authid) ?? '',
+    clientId: readText(payload, clientId) ?? '',
+    session: textOf(payload, 'jti'),
+    scopes: read(trusted.scope_claim, { otherwise: scope, separator: ' ' }),
+    groups: read(trusted.group_claim, { otherwise: 'groups', separator }),
+    roles: mapRoles(read(trusted.role_claim, { otherwise: 'roles', separator }), trusted),
+    locale: textOf(payload, 'locale'),
+    claims: readNamedClaims(payload, trusted),
   }
 }
 
+/** A token without an audience is for anybody who takes the tokens of its client: these must be named. */
+const audienceRefusal = (
+  { audience, client_ids: clients, client_id_claim: named = 'client_id' }: TrustedIssuerRecord,
+  { aud = [] }: JWTPayload,
+  clientId: string,
+): TokenRefusal | undefined => {
+  const accepted = [audience].flat()
+  const audiences = [aud].flat().filter((each) => each !== '')
+  const isMeant = accepted.some((each) => audiences.includes(each))
+  if (!isMeant && (audiences.length > 0 || clients === undefined))
+    return refusedToken('audience', 'aud', accepted.join(', '))
+  if (clients === undefined || clients.includes(clientId)) return undefined
+  return refusedToken('audience', [named].flat().join(', '), clients.join(', '))
+}
+
+const purposeRefusal = (payload: JWTPayload): TokenRefusal | undefined => {
+  const foreign = FOREIGN_PURPOSE.find((claim) => Object.hasOwn(payload, claim))
+  return foreign === undefined
+    ? undefined
+    : refusedToken('type', foreign, 'an access token, which has none')
+}
+
+const requirementRefusal = (
+  trusted: TrustedIssuerRecord,
+  payload: JWTPayload,
+): TokenRefusal | undefined => {
+  const unmet = unmetRequirement(payload, trusted)
+  return unmet && refusedToken('claim', unmet.claim, unmet.expected)
+}
+
+const subjectRefusal = (
+  { authid_claim: named = 'sub' }: TrustedIssuerRecord,
+  sub: string,
+): TokenRefusal | undefined =>
+  sub === '' || sub.length > MAX_SUB
+    ? refusedToken('no_subject', [named].flat().join(', '), A_NAME)
+    : undefined
+
 const MAX_SUB = 1024
 const A_NAME = `a text of 1 to ${MAX_SUB} characters without control characters`
-const CONTROL = /\p{Cc}/u
 
 const textOf = (payload: JWTPayload, claim: string): string => {
   const value = Object.hasOwn(payload, claim) ? payload[claim] : ''
   return typeof value === 'string' ? value : ''
-}
-
-/** A list of texts, or one text, split at `separator` if there is one. */
-const listOf = (payload: JWTPayload, claim: string, separator?: string): readonly string[] => {
-  const value = Object.hasOwn(payload, claim) ? payload[claim] : undefined
-  if (Array.isArray(value)) return value.filter((each) => typeof each === 'string')
-  if (typeof value !== 'string' || value === '') return []
-  return separator === undefined ? [value] : value.split(separator).filter((each) => each !== '')
 }

@@ -1,6 +1,7 @@
 // Issues and verifies tickets (specification §2.13, behaviour §6), which are signed JWTs with one algorithm, one
 // type, and keys from the realm's ring only. The caller checks whether a ticket is revoked.
 
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { TICKET_TYPE } from '../../../language/request-credentials.ts'
 import { csrfValueOf } from './csrf.ts'
 import { readJwt, signJwt } from './own-jwt.ts'
@@ -31,6 +32,9 @@ export interface TicketClaims {
   /** Session and subject at the provider, which a back-channel logout names. */
   readonly oidc_sid?: string
   readonly oidc_sub?: string
+  /** Where the provider's entry has `group_claim`, and `claims`. */
+  readonly groups?: readonly string[]
+  readonly claims?: ValueMap
 }
 
 /** The claims that a login provides; the others are added when the ticket is signed. */
@@ -137,6 +141,8 @@ const isTicket = (claims: object): claims is TicketClaims => {
     Number.isSafeInteger(map['issued_at']) &&
     Number.isSafeInteger(map['expires_at']) &&
     isTexts(map['authroles']) &&
+    (map['groups'] === undefined || isTexts(map['groups'])) &&
+    (map['claims'] === undefined || isMap(map['claims'])) &&
     isScope(map['scope'])
   )
 }

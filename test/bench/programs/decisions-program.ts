@@ -43,6 +43,7 @@ const identity: Identity = {
   scope: [],
   locale: '',
   meta: {},
+  claims: {},
 }
 
 const arrivalAt = (url: string, id: string): Omit<IncomingRequest, 'response'> => {

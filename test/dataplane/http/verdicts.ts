@@ -18,6 +18,7 @@ export const identityOf = (more: Partial<Identity> = {}): Identity => ({
   scope: [],
   locale: '',
   meta: {},
+  claims: {},
   ...more,
 })
 

@@ -21,6 +21,7 @@ const SCHEMAS = { ApiSpecification: API_SPECIFICATION_SPEC, Realm: REALM_SPEC } 
 /** A value with every field that the schema knows. */
 const sampleOf = (schema: ResourceSchema): Value => {
   if ('x-sensitivity' in schema) return { secretRef: { name: 's', key: 'k' } }
+  if ('x-texts' in schema) return 'x'
   if (schema.type === 'string') return schema.enum?.[0] ?? 'x'
   if (schema.type === 'integer') return schema.minimum ?? 1
   if (schema.type === 'boolean') return true

@@ -182,6 +182,7 @@ const CALLER: Identity = {
   scope: ['read'],
   locale: '',
   meta: {},
+  claims: {},
 }
 
 describe('a fault', () => {
