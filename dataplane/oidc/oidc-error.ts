@@ -34,6 +34,7 @@ export interface OidcErrorOptions {
 /** As a Realm writes it. */
 export type ProviderSetting =
   | 'issuer'
+  | 'discoveryUrl'
   | 'ca'
   | 'allowUnsafeHttp'
   | 'clientId'

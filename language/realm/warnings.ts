@@ -15,27 +15,44 @@ export const warnOfRealm = (realm: RealmRecord): readonly Warning[] =>
     ]
   })
 
-const warnOfIssuer = (
-  { issuer, allow_unsafe_http: isHttpAllowed }: OidcProviderRecord,
-  pointer: string,
-): readonly Warning[] =>
-  isHttpAllowed === true || !/^http:/i.test(issuer)
+const warnOfIssuer = (provider: OidcProviderRecord, pointer: string): readonly Warning[] =>
+  provider.allow_unsafe_http === true
     ? []
-    : [{ code: 'AlwaysFails', path: childPointer(pointer, 'issuer'), message: PLAIN_HTTP }]
+    : ENDPOINTS.filter((name) => /^http:/i.test(addressOf(provider, name))).map((name) => ({
+        code: 'AlwaysFails',
+        path: childPointer(pointer, name),
+        message: `every login at this provider fails, as its ${name} is not https: ${WRITE_HTTPS}`,
+      }))
 
-const PLAIN_HTTP =
-  'every login at this provider fails, as its issuer is not https: write https://…, or, to try things out, set ' +
-  'allow_unsafe_http (allowUnsafeHttp in a Realm resource)'
+const ENDPOINTS = [
+  'issuer',
+  'discovery_url',
+  'authorization_endpoint',
+  'token_endpoint',
+  'jwks_uri',
+] as const
+
+/** The issuer is a name alone where its metadata are elsewhere. */
+const addressOf = (provider: OidcProviderRecord, name: (typeof ENDPOINTS)[number]): string =>
+  name === 'issuer' && provider.discovery_url !== undefined ? '' : (provider[name] ?? '')
+
+const WRITE_HTTPS =
+  'write https://…, or, to try things out, set allow_unsafe_http (allowUnsafeHttp in a Realm resource)'
 
 /**
  * A browser that comes back from the provider is on its way from another site until a page of ours asks for the next. Which
  * hosts are of one site only a list of public suffixes says: two common labels may be, and one is not.
  */
 const warnOfStrictCookie = (
-  { issuer, redirect_uri: redirectUri, cookie_same_site: sameSite }: OidcProviderRecord,
+  {
+    issuer,
+    authorization_endpoint: loginUrl = issuer,
+    redirect_uri: redirectUri,
+    cookie_same_site: sameSite,
+  }: OidcProviderRecord,
   pointer: string,
 ): readonly Warning[] =>
-  sameSite !== 'strict' || mayBeOfOneSite(issuer, redirectUri)
+  sameSite !== 'strict' || mayBeOfOneSite(loginUrl, redirectUri)
     ? []
     : [
         {

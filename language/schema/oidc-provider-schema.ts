@@ -25,6 +25,49 @@ export const OIDC_PROVIDER_SCHEMA = {
       description: 'Issuer; its metadata are discovered below it.',
       'x-explain': 'Issuer URL; endpoints are discovered from it.',
     },
+    discovery_url: {
+      ...TEXT,
+      pattern: '^https?://.*/\\.well-known/',
+      'x-importance': 'critical',
+      description:
+        'Where its metadata are, such as https://id.example.com/.well-known/openid-configuration; below the issuer when left out.',
+      'x-explain':
+        'URL of its metadata, .well-known path included; below the issuer when absent. They must name the issuer.',
+    },
+    authorization_endpoint: {
+      ...WEB_ADDRESS,
+      'x-importance': 'critical',
+      description: 'Where browsers log in; discovered when left out.',
+      'x-explain': 'Where browsers log in; discovered when absent.',
+    },
+    token_endpoint: {
+      ...WEB_ADDRESS,
+      'x-importance': 'critical',
+      description: 'Where the gateway gets tokens; discovered when left out.',
+      'x-explain':
+        'Where the gateway gets tokens; discovered when absent. With all three endpoints and no discoveryUrl nothing is discovered.',
+    },
+    jwks_uri: {
+      ...WEB_ADDRESS,
+      'x-importance': 'critical',
+      description: 'Where its public keys are; discovered when left out.',
+      'x-explain': 'Where its public keys are; discovered when absent.',
+    },
+    issuer_pattern: {
+      ...TEXT,
+      pattern: '^https?://[^{}]*\\{tenantid\\}[^{}]*$',
+      'x-importance': 'critical',
+      description:
+        'What its tokens name as issuer where it has many tenants, {tenantid} standing for the tid of the token: https://login.example.com/{tenantid}/v2.0.',
+      'x-explain':
+        'Issuer of its tokens where it has many tenants, as in its metadata: {tenantid} stands for the tid of the token, which tenants must list.',
+    },
+    tenants: {
+      ...TEXTS,
+      'x-importance': 'critical',
+      description: 'Tenants whose people may log in, with issuer_pattern: values of tid.',
+      'x-explain': 'Tenants whose people may log in, with issuerPattern: values of tid.',
+    },
     client_id: {
       ...TEXT,
       'x-importance': 'known',
@@ -158,6 +201,8 @@ export const OIDC_PROVIDER_SCHEMA = {
       'x-explain': 'PEM of more CAs, for the provider.',
     },
   },
+  if: { required: ['issuer_pattern'] },
+  then: { required: ['tenants'] },
   required: ['issuer', 'client_id', 'client_secret', 'redirect_uri'],
   additionalProperties: false,
 } as const satisfies ExtensibleSchema

@@ -39,7 +39,7 @@ const realmOf = (title: string): RealmRecord => {
     ...(entry && { info: { oidcProviders: { corp: { ...ENTRY, ...entry } } } }),
   }
   expect(checkRealmSpec(spec)).toEqual([])
-  const record = realmRecord(spec as never, () => 'secret')
+  const record = realmRecord(spec, () => 'secret')
   expect(validateRealm(record)).not.toHaveProperty('problems')
   return record
 }
@@ -64,6 +64,11 @@ it.each<[string, object, object]>([
     'Entra ID',
     { oid: 'o-1', tid: GUID, preferred_username: 'a@acme.test', roles: ['Admin'] },
     { authid: 'o-1', authroles: ['Admin'], claims: { tenant: GUID } },
+  ],
+  [
+    'Entra ID of several tenants',
+    { oid: 'o-1', tid: GUID, preferred_username: 'alice' },
+    { authid: 'o-1', claims: { tenant: GUID } },
   ],
   [
     'Auth0',

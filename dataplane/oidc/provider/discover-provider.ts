@@ -15,9 +15,10 @@ export const discoverMetadata = async ({
   } catch (cause) {
     const failure = discoveryFailureOf(cause)
     const [message, setting] = DISCOVERY_REMEDIES[failure.cause]
+    const isElsewhere = provider.record.discovery_url !== undefined && setting === 'issuer'
     throw new OidcError('provider_unavailable', message, {
       cause,
-      setting,
+      setting: isElsewhere && failure.cause !== 'issuer' ? 'discoveryUrl' : setting,
       facts: {
         reason: failure.cause,
         issuer: issuerText(provider.record.issuer),
@@ -54,7 +55,7 @@ export const DISCOVERY_REMEDIES = {
   ],
   metadata: ['the issuer sent no metadata of an OpenID provider; is it the right URL?', 'issuer'],
   issuer: [
-    'the metadata name another issuer; write it exactly as the provider does, slash at the end included; where it has braces, write the issuer of your tenant',
+    'the metadata name another issuer; write it exactly as the provider does, slash at the end included; where it has braces, write the issuer of your tenant, or issuerPattern and tenants',
     'issuer',
   ],
 } as const satisfies Record<ProviderCause, readonly [string, ProviderSetting]>

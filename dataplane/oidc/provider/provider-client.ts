@@ -1,7 +1,18 @@
 // Wraps openid-client: discovery, the authorization URL, the exchange of a code. Every request uses the fetch that is
 // passed in; responses of a provider are validated only here.
 
-import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-client'
+import type {
+  Configuration,
+  CustomFetch,
+  CustomFetchOptions,
+  ServerMetadata,
+  TokenEndpointResponse,
+  TokenEndpointResponseHelpers,
+} from 'openid-client'
+import { isMap } from '../../../language/expression/value.ts'
+import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
+import { asError } from '../../../base/thrown.ts'
+import { parseJson } from '../../../base/parse-json.ts'
 import { CodedError } from '../../../base/coded-error.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
@@ -21,9 +32,38 @@ export const discoverProvider = async (
   record: OidcProviderRecord,
   fetch: GuardedFetch,
 ): Promise<ProviderMetadata> => {
+  const named = namedEndpoints(record)
+  const found = isNamedWhole(record)
+    ? {
+        issuer: record.issuer_pattern ?? record.issuer,
+        id_token_signing_alg_values_supported: [...ASYMMETRIC_ALGORITHMS],
+      }
+    : await discovered(record, fetch)
+  return checkMetadata({ ...found, ...named }, record)
+}
+
+/** Those of the entry win: a browser and a cluster may know a provider by two names. */
+const namedEndpoints = ({
+  authorization_endpoint,
+  token_endpoint,
+  jwks_uri,
+}: OidcProviderRecord): Partial<ProviderMetadata> => ({
+  ...(authorization_endpoint !== undefined && { authorization_endpoint }),
+  ...(token_endpoint !== undefined && { token_endpoint }),
+  ...(jwks_uri !== undefined && { jwks_uri }),
+})
+
+/** Nothing is left to be discovered. */
+const isNamedWhole = (record: OidcProviderRecord): boolean =>
+  record.discovery_url === undefined && Object.keys(namedEndpoints(record)).length === 3
+
+const discovered = async (
+  record: OidcProviderRecord,
+  fetch: GuardedFetch,
+): Promise<ServerMetadata> => {
   const client = await import('openid-client')
   const configuration = await client.discovery(
-    new URL(record.issuer),
+    discoveryUrl(record),
     record.client_id,
     undefined,
     client.None(),
@@ -33,8 +73,21 @@ export const discoverProvider = async (
       ...(record.allow_unsafe_http === true && { execute: [plainHttp(client)] }),
     },
   )
-  return checkMetadata({ ...configuration.serverMetadata() }, record)
+  return { ...configuration.serverMetadata() }
 }
+
+/** With a path of `.well-known` the library takes it as it is, and leaves it to us to compare the issuer. */
+const discoveryUrl = ({
+  issuer,
+  issuer_pattern: pattern,
+  discovery_url: url,
+}: OidcProviderRecord) =>
+  new URL(
+    url ??
+      (pattern === undefined
+        ? issuer
+        : `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`),
+  )
 
 export interface AuthorizationParameters {
   readonly state: string
@@ -94,18 +147,9 @@ export const exchangeCode = async (
   fetch: GuardedFetch,
 ): Promise<ExchangedCode> => {
   const trace: Trace = { hasFailed: false }
-  const configuration = await configure(record, provider, traced(record, provider, fetch, trace))
-  const client = await import('openid-client')
-  // From the entry, never from Host.
-  const callback = new URL(record.redirect_uri)
-  callback.search = exchange.parameters.toString()
+  const known = { record, provider, exchange, fetch: traced(record, provider, fetch, trace) }
   try {
-    const tokens = await client.authorizationCodeGrant(configuration, callback, {
-      expectedState: exchange.state,
-      expectedNonce: exchange.nonce,
-      pkceCodeVerifier: exchange.verifier,
-      idTokenExpected: true,
-    })
+    const tokens = await (record.issuer_pattern === undefined ? grant(known) : grantOfTenant(known))
     const claims = tokens.claims()
     if (claims === undefined || tokens.id_token === undefined) throw new Error('no ID token')
     const expiresIn = tokens.expires_in
@@ -117,6 +161,74 @@ export const exchangeCode = async (
 
 interface Trace {
   hasFailed: boolean
+}
+
+interface Grant {
+  readonly record: OidcProviderRecord
+  readonly provider: KnownProvider
+  readonly exchange: CodeExchange
+  readonly fetch: CustomFetch
+}
+
+type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
+
+const grant = async ({ record, provider, exchange, fetch }: Grant): Promise<Tokens> => {
+  const configuration = await configure(record, provider, fetch)
+  const client = await import('openid-client')
+  // From the entry, never from Host.
+  const callback = new URL(record.redirect_uri)
+  callback.search = exchange.parameters.toString()
+  return client.authorizationCodeGrant(configuration, callback, {
+    expectedState: exchange.state,
+    expectedNonce: exchange.nonce,
+    pkceCodeVerifier: exchange.verifier,
+    idTokenExpected: true,
+  })
+}
+
+/**
+ * The library has to know the issuer before it asks for the token that says which tenant it is of. So the response is kept,
+ * and it verifies that in full against the issuer of the tenant: what was read before was not verified.
+ */
+const grantOfTenant = async (known: Grant): Promise<Tokens> => {
+  const { record, provider, fetch } = known
+  const tokenUrl = new URL(provider.metadata.token_endpoint).href
+  let kept: (Pick<Response, 'headers'> & { readonly body: string }) | undefined
+  const keeping: CustomFetch = async (url, options) => {
+    const response = await fetch(url, options)
+    if (url !== tokenUrl || response.status !== 200) return response
+    kept = { headers: response.headers, body: await response.text() }
+    return again(kept)
+  }
+  const first = await grant({ ...known, fetch: keeping }).catch((cause: unknown) => cause)
+  if (kept === undefined) throw asError(first)
+  const { headers, body } = kept
+  const issuer = await issuerOfTenant(record, body)
+  return grant({
+    ...known,
+    provider: { ...provider, metadata: { ...provider.metadata, issuer } },
+    fetch: async (url, options) =>
+      url === tokenUrl ? again({ headers, body }) : fetch(url, options),
+  })
+}
+
+const again = ({
+  headers,
+  body,
+}: Pick<Response, 'headers'> & { readonly body: string }): Response =>
+  new Response(body, { headers })
+
+const issuerOfTenant = async (
+  { issuer_pattern: pattern = '', tenants = [] }: OidcProviderRecord,
+  body: string,
+): Promise<string> => {
+  const response: unknown = parseJson(body)
+  const token = isMap(response) ? response['id_token'] : undefined
+  const { decodeJwt } = await import('jose')
+  const tenant = typeof token === 'string' ? decodeJwt(token)['tid'] : undefined
+  if (typeof tenant !== 'string' || !tenants.includes(tenant))
+    throw new Error('the tenant (tid) of the ID token is none of tenants')
+  return pattern.split('{tenantid}').join(tenant)
 }
 
 /** Creates one for each exchange, which records how the provider behaved in it. */

@@ -21,14 +21,14 @@ interface Discovered extends Partial<Omit<ProviderMetadata, 'issuer'>> {
 }
 
 /**
- * The issuer is compared as text (Discovery §4.3). Endpoints are https unless the entry allows otherwise.
+ * The issuer is compared as text (Discovery §4.3), that of a provider of many tenants with its pattern. Endpoints are https unless the entry allows otherwise.
  * @throws MetadataError for metadata that no login could use
  */
 export const checkMetadata = (
   found: Discovered,
-  record: Pick<OidcProviderRecord, 'issuer' | 'allow_unsafe_http'>,
+  record: Pick<OidcProviderRecord, 'issuer' | 'issuer_pattern' | 'allow_unsafe_http'>,
 ): ProviderMetadata => {
-  if (found.issuer !== record.issuer) {
+  if (found.issuer !== (record.issuer_pattern ?? record.issuer)) {
     throw new MetadataError('issuer', 'discovery names another issuer', found.issuer)
   }
   const { end_session_endpoint, ...rest } = found
