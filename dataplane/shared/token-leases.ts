@@ -27,6 +27,8 @@ interface Lease {
   /** Until then no request that costs so much can be allowed. */
   refusedUntilMs: number
   refusedCost: number
+  /** When the bucket has enough for that, which may be later. */
+  enoughAtMs: number
 }
 
 /** Tokens that were not used for so long are given back: other processes may have clients for them. */
@@ -98,9 +100,8 @@ export class TokenLeases implements RateLimiter {
     lease.wanted += cost
     lease.usedMs = now
     if (lease.tokens >= cost || cost < lease.refusedCost) return undefined
-    const leftMs = lease.refusedUntilMs - now
-    if (leftMs <= 0) return undefined
-    const seconds = Math.max(1, Math.ceil(leftMs / 1000))
+    if (lease.refusedUntilMs <= now) return undefined
+    const seconds = Math.max(1, Math.ceil((lease.enoughAtMs - now) / 1000))
     return { isAllowed: false, remaining: Math.floor(lease.tokens), seconds, isShared: false }
   }
 
@@ -207,6 +208,7 @@ export class TokenLeases implements RateLimiter {
       )
       lease.refusedUntilMs = now + Math.min(Math.max(waitMs, leastMs), LONGEST_REFUSAL_MS)
       lease.refusedCost = Math.max(1, take.cost)
+      lease.enoughAtMs = now + waitMs
     }
     this.#leases.set(take.key, lease)
   }
@@ -222,6 +224,7 @@ const NOTHING = {
   asked: undefined,
   refusedUntilMs: -Infinity,
   refusedCost: 0,
+  enoughAtMs: 0,
 }
 
 /** Tokens per millisecond. */

@@ -127,6 +127,18 @@ describe('two processes', () => {
     expect(await passed([first], 2000, slow)).toBe(998)
   })
 
+  it('say how long a bucket stays empty, and not how long they remember it', async () => {
+    const { processes } = open()
+    const hourly = take({ requests: 1, seconds: 3600, capacity: 1 })
+    const states: unknown[] = []
+    for (let at = 0; at < 3; at++) states.push(...(await processes[0].take([hourly])))
+    expect(states).toMatchObject([
+      { isAllowed: true, seconds: 3600 },
+      { isAllowed: false, seconds: 3600 },
+      { isAllowed: false, seconds: 3600 },
+    ])
+  })
+
   it('let nothing through that they cannot ask for', async () => {
     const { asked, processes } = open()
     asked.isAway = true
