@@ -56,6 +56,7 @@ export const describeVersion = (
       path: at,
       words: { path: words, operation: mapAt(words, method) },
       isWorded: path.refusal?.body !== undefined,
+      statusCodes: version.statusCodes,
       isDeprecated: version.deprecation !== undefined,
       operationId,
       schemas,

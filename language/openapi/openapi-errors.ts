@@ -4,7 +4,7 @@
 import { actionResponse } from '../compile/action.ts'
 import { authSchemesOf } from '../compile/security.ts'
 import { readsBody } from '../compile/unsuitable-types.ts'
-import { type CompiledOperation, describesRequests } from '../compile/compiled.ts'
+import { type CompiledOperation, describesRequests, SCHEMA_ENTRIES } from '../compile/compiled.ts'
 import type { Method } from '../document.ts'
 import type { ValueMap } from '../expression/value.ts'
 import { isWithBody, PROBLEM_JSON } from '../routes/negotiate.ts'
@@ -13,11 +13,34 @@ const TEXT = { type: 'string' }
 
 const RECORD = { $ref: '#/components/schemas/Error' }
 
+const contentOf = (record: ValueMap, problem: ValueMap): ValueMap => ({
+  'application/json': { schema: record },
+  'application/msgpack': { schema: record },
+  [PROBLEM_JSON]: { schema: problem },
+})
+
+const PROBLEM = { $ref: '#/components/schemas/Problem' }
+
 /** What error records come in. */
-export const ERROR_CONTENT: ValueMap = {
-  'application/json': { schema: RECORD },
-  'application/msgpack': { schema: RECORD },
-  [PROBLEM_JSON]: { schema: { $ref: '#/components/schemas/Problem' } },
+export const ERROR_CONTENT: ValueMap = contentOf(RECORD, PROBLEM)
+
+/** What is wrong with a request that a schema of the document refuses. */
+const ERRORS = {
+  properties: {
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['in', 'pointer', 'keyword'],
+        properties: {
+          in: { type: 'string', enum: [...SCHEMA_ENTRIES] },
+          pointer: TEXT,
+          keyword: TEXT,
+          property: TEXT,
+        },
+      },
+    },
+  },
 }
 
 /** `components.schemas` of every description. */
@@ -44,6 +67,17 @@ export const ERROR_SCHEMAS: ValueMap = {
       request_id: TEXT,
     },
   },
+  InvalidData: { description: 'The error record of an invalid request.', allOf: [RECORD, ERRORS] },
+  InvalidDataProblem: {
+    description: 'The error record of an invalid request as problem details (RFC 9457).',
+    allOf: [PROBLEM, ERRORS],
+  },
+}
+
+/** In place of `BadRequest` where a schema describes what an operation takes. */
+const INVALID_DATA = {
+  name: 'InvalidData',
+  description: 'The request is not what the operation takes: `errors` has what is wrong.',
 }
 
 const REFUSALS = {
@@ -89,6 +123,16 @@ export const ERROR_RESPONSES: ValueMap = Object.fromEntries([
     const { name, description } = REFUSALS[status]
     return [name, { description, ...headersOf(status), content: ERROR_CONTENT }] as const
   }),
+  [
+    INVALID_DATA.name,
+    {
+      description: INVALID_DATA.description,
+      content: contentOf(
+        { $ref: '#/components/schemas/InvalidData' },
+        { $ref: '#/components/schemas/InvalidDataProblem' },
+      ),
+    },
+  ],
   ['Failure', { description: 'An error.', content: ERROR_CONTENT }],
 ])
 
@@ -108,8 +152,9 @@ export const describeRefusals = (
   )
   const asksFor = method !== 'options'
   const hasBody = isWithBody(method)
+  const isChecked = describesRequests(operation.schema)
   const may: Readonly<Record<RefusalStatus, boolean>> = {
-    400: readsBody(operation) || describesRequests(operation.schema),
+    400: readsBody(operation) || isChecked,
     401: asksFor && schemes.length > 0,
     403: asksFor && isRestricted,
     406: actionResponse(operation).checksAccept,
@@ -119,7 +164,7 @@ export const describeRefusals = (
   }
   return Object.fromEntries(
     STATUSES.filter((status) => may[status]).map((status) => {
-      const { name, description } = REFUSALS[status]
+      const { name, description } = status === 400 && isChecked ? INVALID_DATA : REFUSALS[status]
       const hasLimitFields = operation.rateLimits?.hasHeaders ?? true
       const isShared = !isWorded && (status !== 429 || hasLimitFields)
       const response = isShared

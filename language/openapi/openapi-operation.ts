@@ -15,24 +15,21 @@ import { isWithBody } from '../routes/negotiate.ts'
 import type { OpenApiPath } from './openapi-path.ts'
 import { inJson, requestExamples, withExamples, type Words } from './openapi-examples.ts'
 import type { DescribedSchemas } from './openapi-schemas.ts'
-import { describeResponses } from './openapi-responses.ts'
+import { describeResponses, type ResponseParts } from './openapi-responses.ts'
 
-interface Given {
+interface Given extends ResponseParts {
   readonly method: Method
   readonly operation: CompiledOperation
   readonly path: OpenApiPath
   readonly words: Words
-  /** `on_refusal` words what is refused. */
-  readonly isWorded: boolean
   readonly isDeprecated: boolean
   readonly operationId: string
-  readonly schemas: DescribedSchemas
   readonly security: readonly ValueMap[]
 }
 
 /** An Operation Object. */
 export const describeOperation = (given: Given): ValueMap => {
-  const { method, operation, path, isWorded, isDeprecated, operationId, security } = given
+  const { method, operation, path, isDeprecated, operationId, security } = given
   const parameters = parametersOf(operation, path, given.schemas)
   return {
     operationId,
@@ -40,7 +37,7 @@ export const describeOperation = (given: Given): ValueMap => {
     ...(isDeprecated && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(method, operation, given),
-    responses: withExamples(describeResponses(method, operation, isWorded), given.words),
+    responses: withExamples(describeResponses(method, operation, given), given.words),
     security,
   }
 }

@@ -2,25 +2,36 @@
 // gateway refuses by itself.
 
 import { actionResponse, canFail } from '../compile/action.ts'
-import type { CompiledOperation } from '../compile/compiled.ts'
+import type { CompiledOperation, StatusCodes } from '../compile/compiled.ts'
 import type { Method } from '../document.ts'
-import type { Template } from '../expression/template.ts'
-import { isMap, type ValueMap } from '../expression/value.ts'
+import { ownValue } from '../expression/lookup.ts'
+import { constant, type Template } from '../expression/template.ts'
+import { isMap, type Value, type ValueMap } from '../expression/value.ts'
+import { mediaKind } from '../routes/media-kind.ts'
 import { EVENT_STREAM } from '../routes/negotiate.ts'
 import { describeRefusals, ERROR_CONTENT, FAILURE } from './openapi-errors.ts'
+import type { DescribedSchemas } from './openapi-schemas.ts'
+
+export interface ResponseParts {
+  /** `on_refusal` words what is refused. */
+  readonly isWorded: boolean
+  readonly statusCodes: StatusCodes
+  readonly schemas: DescribedSchemas
+}
 
 export const describeResponses = (
   method: Method,
   operation: CompiledOperation,
-  isWorded: boolean,
+  { isWorded, statusCodes, schemas }: ResponseParts,
 ): ValueMap => {
   const responses: Record<string, ValueMap> = {
     default: failureOf(operation),
+    ...invalidResultOf(operation, statusCodes),
     ...describeRefusals(method, operation, isWorded),
   }
   for (const [status, response] of Object.entries({
     ...declaredFailure(operation),
-    ...successOf(method, operation),
+    ...successOf(method, operation, schemas),
   }))
     responses[status] = response
   return Object.fromEntries(
@@ -40,16 +51,19 @@ const withoutContent = (response: ValueMap): ValueMap =>
 const successOf = (
   method: Method,
   operation: CompiledOperation,
+  { resultAt }: DescribedSchemas,
 ): Readonly<Record<string, ValueMap>> => {
   const { onResult, provides, headers: own } = operation
   const { headers, body, givesStatus, checksAccept, events } = actionResponse(operation)
   const types = checksAccept ? provides : ['*/*']
+  const shown = onResult.body ?? body
   const content = contentOf(
     events === 'endless' ? [EVENT_STREAM] : types,
     onResult.headers ?? headers ?? own,
+    shapeOf(shown, resultAt),
   )
   const { statusCode, uri } = onResult
-  const status = statusCode && statusOf(statusCode)
+  const status = statusOf(statusCode ?? promised(givesStatus, resultAt))
   if (status !== undefined) return { [status]: { description: 'Success.', content } }
   if (statusCode !== undefined)
     return { '2XX': { description: 'Success; the status depends on the outcome.', content } }
@@ -57,9 +71,13 @@ const successOf = (
   const made = method === 'post' && uri !== undefined
   return {
     ...(made && { 201: { description: 'It has been made.', content } }),
-    ...usualSuccess(method, onResult.body ?? body, content),
+    ...usualSuccess(method, shown, content),
   }
 }
+
+/** The status that the schema of the result allows alone. */
+const promised = (givesStatus: boolean, resultAt: DescribedSchemas['resultAt']): Template =>
+  constant((givesStatus ? ownValue(resultAt(['status_code']), 'const') : undefined) ?? null)
 
 /** 204 where there is nothing to send, but for GET and HEAD. */
 const usualSuccess = (
@@ -105,15 +123,49 @@ const declaredFailure = (operation: CompiledOperation): Readonly<Record<string, 
   return { [status]: { description: 'The action failed.', content } }
 }
 
+/** The response where `schema_mode: enforce` withholds the result, and `on_error` gives no status. */
+const invalidResultOf = (
+  { schema, onError, provides, headers }: CompiledOperation,
+  { 'svc.error.invalid_result': status = 502 }: StatusCodes,
+): Readonly<Record<string, ValueMap>> => {
+  if (schema?.isEnforced !== true || onError.statusCode !== undefined) return {}
+  const content =
+    onError.body === undefined ? ERROR_CONTENT : contentOf(provides, onError.headers ?? headers)
+  return { [status]: { description: 'The result is not what is described here.', content } }
+}
+
 const statusOf = (template: Template): string | undefined =>
   template.kind === 'constant' &&
   (typeof template.value === 'number' || typeof template.value === 'string')
     ? String(template.value)
     : undefined
 
-/** Schemas and examples of results stand here once documents have them. */
-const contentOf = (types: readonly string[], headers: Template): ValueMap =>
-  Object.fromEntries((ownTypes(headers) ?? types).map((type) => [type, {}]))
+/** What a template is, as far as it reads what a schema describes; nothing of its own values. */
+const shapeOf = (template: Template, resultAt: DescribedSchemas['resultAt']): Value | undefined => {
+  if (template.kind === 'read') {
+    const [member, ...keys] = template.keys
+    return template.root === 'action' && member === 'result' ? resultAt(keys) : undefined
+  }
+  if (template.kind !== 'map') return undefined
+  const properties = template.entries.flatMap(([name, value]) => {
+    const shape = shapeOf(value, resultAt)
+    return shape === undefined ? [] : [[name, shape] as const]
+  })
+  return properties.length === 0
+    ? undefined
+    : { type: 'object', properties: Object.fromEntries(properties) }
+}
+
+const contentOf = (types: readonly string[], headers: Template, schema?: Value): ValueMap =>
+  Object.fromEntries(
+    (ownTypes(headers) ?? types).map((type) => [
+      type,
+      schema !== undefined && isOfValues(type) ? { schema } : {},
+    ]),
+  )
+
+const isOfValues = (type: string): boolean =>
+  type === '*/*' || ['json', 'msgpack'].includes(mediaKind(type))
 
 /** The media type that headers of the document set in place of a negotiated one. */
 const ownTypes = (headers: Template): readonly string[] | undefined => {

@@ -1,9 +1,12 @@
 // Puts the JSON Schemas of an operation into its OpenAPI description, where references within a schema lead to the schema
 // among the components.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import type { CompiledSchemas, SchemaEntry } from '../compile/compiled.ts'
+import { ownValue } from '../expression/lookup.ts'
 import { listAt, mapAt } from '../expression/members.ts'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../expression/value.ts'
+import { resolveReference } from '../json-schema/reference.ts'
 
 /** The schemas of an operation as OpenAPI has them. */
 export interface DescribedSchemas {
@@ -12,6 +15,8 @@ export interface DescribedSchemas {
   readonly parametersOf: (
     entry: Exclude<SchemaEntry, 'body'>,
   ) => ReadonlyMap<string, { readonly schema: Value; readonly isRequired: boolean }>
+  /** What is said of a member of `action.result`; undefined: nothing. */
+  readonly resultAt: (keys: readonly string[]) => Value | undefined
   /** `components.schemas`: those that have references within them. */
   readonly components: ValueMap
 }
@@ -22,7 +27,7 @@ export const describeSchemas = (
   operationId: string,
 ): DescribedSchemas => {
   const components: Record<string, Value> = {}
-  const placed = (entry: SchemaEntry): Value | undefined => {
+  const placed = (entry: SchemaEntry | 'result'): Value | undefined => {
     const schema = schemas[entry]
     if (schema === undefined || !hasReference(schema)) return schema
     const name = `${operationId}_${entry}`
@@ -45,8 +50,33 @@ export const describeSchemas = (
       ]),
     )
   }
-  for (const entry of ['query_params', 'bindings', 'headers'] as const) placed(entry)
-  return { body, parametersOf, components }
+  const resultAt: DescribedSchemas['resultAt'] = (keys) => {
+    const { result = true } = schemas
+    const pointer = pointerOfMember(result, keys)
+    if (pointer === undefined || schemas.result === undefined) return undefined
+    const found = resolveReference(result, pointer) ?? true
+    return hasReference(found)
+      ? { $ref: `#/components/schemas/${operationId}_result${pointer.slice(1)}` }
+      : toMap(found)
+  }
+  for (const entry of ['query_params', 'bindings', 'headers', 'result'] as const) placed(entry)
+  return { body, parametersOf, resultAt, components }
+}
+
+/** Where the schema of a member of members stands: `#/properties/body`. */
+const pointerOfMember = (root: Value, keys: readonly string[]): string | undefined => {
+  let pointer = '#'
+  for (const key of keys) {
+    let schema = resolveReference(root, pointer)
+    // No schema leads to itself by references alone: it was checked.
+    for (let to = ownValue(schema, '$ref'); typeof to === 'string'; to = ownValue(schema, '$ref')) {
+      pointer = to
+      schema = resolveReference(root, pointer)
+    }
+    if (ownValue(ownValue(schema, 'properties'), key) === undefined) return undefined
+    pointer = childPointer(`${pointer}/properties`, key.replaceAll('%', '%25'))
+  }
+  return pointer
 }
 
 /** Some readers of OpenAPI take a schema with a reference for nothing but the reference, and lose its `$defs`. */

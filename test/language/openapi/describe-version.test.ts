@@ -333,12 +333,117 @@ describe('schemas', () => {
       required: true,
       content: { 'application/json': media, 'application/msgpack': media },
     })
-    expect(at(post, 'responses', '400', '$ref')).toBe('#/components/responses/BadRequest')
+    expect(at(post, 'responses', '400', '$ref')).toBe('#/components/responses/InvalidData')
   })
 
   it.each(['query_params', 'bindings', 'headers'])('of %s alone may refuse with 400', (entry) => {
     const { paths = {} } = describePaths({ '/a/:id': { schema: { [entry]: {} }, get: STATIC } })
     expect(at(paths, '/a/{id}', 'get', 'responses')).toHaveProperty('400')
+  })
+
+  const RESULT = {
+    properties: {
+      status_code: { const: 201 },
+      body: {
+        type: 'object',
+        properties: { id: { type: 'integer' }, next: { $ref: '#/$defs/a' } },
+      },
+    },
+    $defs: { a: { type: 'string' } },
+  }
+  const REF = '#/components/schemas/get_a_result/properties/body'
+  const ID = { type: 'integer' }
+  const FORWARD = { type: 'forward', host: 'http://a' }
+  const CALL = { type: 'wamp_call', procedure: 'com.a' }
+
+  it.each<[string, ValueMap, ValueMap, Readonly<Record<string, Value>>]>([
+    ['what passes through', RESULT, { action: FORWARD }, { 201: { $ref: REF } }],
+    [
+      'what passes through with any status',
+      { properties: { body: ID } },
+      { action: FORWARD },
+      { '2XX': ID },
+    ],
+    [
+      'a member of it',
+      RESULT,
+      { action: FORWARD, response: { on_result: { body: '{{action.result.body.id}}' } } },
+      { 201: ID },
+    ],
+    [
+      'a map of members',
+      RESULT,
+      {
+        action: FORWARD,
+        response: { on_result: { body: { got: '{{action.result.body.id}}', is: 'x' } } },
+      },
+      { 201: { type: 'object', properties: { got: ID } } },
+    ],
+    [
+      'the result of a procedure',
+      { properties: { args: { type: 'array' } } },
+      { action: CALL },
+      { 200: { properties: { args: { type: 'array' } } } },
+    ],
+  ])('of results describe %s', (_, result, operation, expected) => {
+    const { paths = {} } = describePaths({ '/a': { schema: { result }, get: operation } })
+    const [status = ''] = Object.keys(expected)
+    const content = at(paths, '/a', 'get', 'responses', status, 'content') as ValueMap
+    expect(Object.values(content)[0]).toEqual({ schema: expected[status] })
+  })
+
+  it.each<[string, ValueMap, ValueMap, string]>([
+    ['502', {}, {}, 'application/json'],
+    [
+      'the status of the document',
+      {},
+      { status_codes: { 'svc.error.invalid_result': 500 } },
+      'application/json',
+    ],
+    [
+      'the type of on_error',
+      { on_error: { headers: { 'content-type': 'text/plain' }, body: 'no' } },
+      {},
+      'text/plain',
+    ],
+  ])('of results that are enforced may end in %s', (_, response, api, type) => {
+    const { paths = {} } = describePaths(
+      {
+        '/a': {
+          schema: { result: RESULT },
+          schema_mode: 'enforce',
+          get: { action: FORWARD, ...(Object.keys(response).length > 0 && { response }) },
+        },
+      },
+      { api },
+    )
+    const status = api['status_codes'] === undefined ? '502' : '500'
+    expect(keysAt(paths, '/a', 'get', 'responses', status, 'content')).toContain(type)
+  })
+
+  it('of results that are reported end in no error', () => {
+    const { paths = {} } = describePaths({
+      '/a': { schema: { result: RESULT }, get: { action: FORWARD } },
+    })
+    expect(keysAt(paths, '/a', 'get', 'responses')).toEqual(['201', 'default'])
+  })
+
+  it('have all errors of a request in the record', () => {
+    const described = describeWith({ body: true })
+    expect(
+      at(
+        described,
+        'components',
+        'schemas',
+        'InvalidData',
+        'allOf',
+        1,
+        'properties',
+        'errors',
+        'items',
+        'required',
+      ),
+    ).toEqual(['in', 'pointer', 'keyword'])
   })
 
   it('are components where they refer to themselves, and data stays as it is', () => {

@@ -69,6 +69,14 @@ const SCHEMA = {
   },
   headers: { type: 'object', properties: { 'x-a': { type: 'string' }, 'x-key': true } },
 }
+const RESULT = {
+  properties: {
+    status_code: { const: 200 },
+    body: { $ref: '#/$defs/r' },
+    args: { items: { $ref: '#/$defs/r' } },
+  },
+  $defs: { r: { type: 'object', properties: { 'a%/b': { type: 'string' } } } },
+}
 const INFO = [
   undefined,
   'An operation.',
@@ -99,7 +107,7 @@ export const randomDocument = (random: () => number): ValueMap => {
       ...(response && { response }),
       ...(info !== undefined && { info }),
       ...(chance(0.3) && { examples: { one: EXAMPLE } }),
-      ...(chance(0.3) && { schema: SCHEMA }),
+      ...(chance(0.3) && { schema: chance(0.5) ? SCHEMA : { ...SCHEMA, result: RESULT } }),
     }
   }
   const paths: Record<string, ValueMap> = {}
