@@ -8,11 +8,12 @@ import type { CompiledApi, CompiledVersion } from './compile/compiled.ts'
 import { conflictsWithin } from './compile/conflicts.ts'
 import type { Environment } from './realm/environment.ts'
 import { ownValue } from './expression/lookup.ts'
-import { isMap, type ValueMap } from './expression/value.ts'
+import { isMap, type Value, type ValueMap } from './expression/value.ts'
 import { boundMessage } from './expression/errors.ts'
 import { createDiagnostics, type Diagnostics, type FindPlace } from './compile/diagnostics.ts'
 import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
+import { docsPage } from './openapi/docs-page.ts'
 import { describeVersion } from './openapi/describe-version.ts'
 import { findContradictions } from './examples/contradictions.ts'
 import { findTooManyRoutes } from './routes/route-limit.ts'
@@ -158,13 +159,18 @@ const describerOf = (
     const text = JSON.stringify(described ?? null)
     left -= text.length
     if (described === undefined || left < 0) {
-      const message = `the OpenAPI descriptions of this API have more than ${MAX_DESCRIPTIONS} characters: leave openapi out, and write them by svc openapi`
+      const message = `the OpenAPI descriptions of this API have more than ${MAX_DESCRIPTIONS} characters: leave openapi and docs_page out, and write them by svc openapi`
       diagnostics.problem('invalid_value', pointer, message)
       return undefined
     }
-    return { text, tag: digestOf(described).slice(0, 32) }
+    return {
+      openapi: { text, tag: tagOf(described) },
+      page: () => docsPage(described, tagOf),
+    }
   }
 }
+
+const tagOf = (value: Value): string => digestOf(value).slice(0, 32)
 
 /** Behaviour §2. 2,000 paths of one operation have 1.2 million. */
 const MAX_DESCRIPTIONS = 2 * 1024 * 1024

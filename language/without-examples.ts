@@ -14,8 +14,11 @@ export const withoutExamples = (document: ValueMap): ValueMap =>
  */
 export const withDescribedExamples = (document: ValueMap): ValueMap =>
   changeOperations(document, (version) =>
-    Object.hasOwn(version, 'openapi') ? withDescribed : withoutOwn,
+    PUBLISHING.some((key) => Object.hasOwn(version, key)) ? withDescribed : withoutOwn,
   )
+
+/** Keys of a version whose description shows examples. */
+const PUBLISHING = ['openapi', 'docs_page']
 
 type Change = (operation: Value) => Value
 

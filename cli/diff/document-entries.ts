@@ -132,8 +132,10 @@ const membersOf = (
     action: action.type === 'forward' ? action : without(action, 'headers'),
     on_result: isMap(onResult) ? without(onResult, 'headers') : null,
   }
-  // The text of the OpenAPI description follows from all else that is compared, and so does its tag.
-  const isDescription = operation.pointer === childPointer(version.pointer, 'openapi')
+  // The text of the OpenAPI description follows from all else that is compared, and so do its tag and its page.
+  const isDescription = ['openapi', 'docs_page'].some(
+    (key) => operation.pointer === childPointer(version.pointer, key),
+  )
   return sorted(
     isDescription
       ? { ...without(members, 'response_headers', 'on_result'), action: { type: action.type } }

@@ -4,6 +4,7 @@
 import type { ActionType, CompiledAction } from '../../language/compile/action.ts'
 import type { CompiledOperation } from '../../language/compile/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
+import { readDocsFile } from '../../web/docs-files.ts'
 import { prepareForward, type ForwardEnvironment } from './forward/forward.ts'
 import type { Perform } from './performer.ts'
 import { prepareStatic } from './static.ts'
@@ -33,6 +34,11 @@ const ACTIONS: { readonly [K in ActionType]: Prepare<K> } = {
   empty: () => (exchange) => {
     exchange.succeed({})
   },
+  docs_file:
+    ({ action }) =>
+    (exchange) => {
+      exchange.succeed({ body: readDocsFile(action.name) })
+    },
   static: (operation) => prepareStatic(operation, operation.action),
   forward: (operation, { forward }) => prepareForward(operation, forward),
   wamp_call: (operation, { wamp }) => prepareWampCall(operation, wamp),

@@ -6,7 +6,13 @@ import type { ContextRead } from '../expression/reads.ts'
 import type { CheckedResponses } from './compiled-response.ts'
 import type { Template } from '../expression/template.ts'
 import { childPointer } from '../../base/json-pointer.ts'
-import { type ActionResponse, NO_BODY, OWN_RESPONSE, routerResponse } from './action-response.ts'
+import {
+  type ActionResponse,
+  NO_BODY,
+  OWN_RESPONSE,
+  RESULT_BODY,
+  routerResponse,
+} from './action-response.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readText } from './folded.ts'
 import {
@@ -49,9 +55,19 @@ export interface EmptyAction {
   readonly type: 'empty'
 }
 
+/** Files of the gateway that show descriptions of APIs to people. */
+export type DocsFile = 'swagger-ui-bundle.js' | 'swagger-ui.css'
+
+/** Of `docs_page` alone: gives the bytes of a file of the gateway as the body of its result. */
+interface DocsFileAction {
+  readonly type: 'docs_file'
+  readonly name: DocsFile
+}
+
 /** Type → compiled form. */
 interface ActionForms<T> {
   readonly empty: EmptyAction
+  readonly docs_file: DocsFileAction
   readonly static: StaticAction<T>
   readonly forward: ForwardAction<T>
   readonly wamp_call: WampCallAction<T>
@@ -152,6 +168,18 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     resultKeys: undefined,
     uses: nothing,
     respond: () => ({ headers: undefined, body: NO_BODY, ...OWN_RESPONSE }),
+  },
+  docs_file: {
+    map: (action) => action,
+    ...LOCAL,
+    resultKeys: ['body'],
+    uses: nothing,
+    respond: () => ({
+      headers: undefined,
+      body: RESULT_BODY,
+      ...OWN_RESPONSE,
+      isFixed: false,
+    }),
   },
   static: {
     written: { keys: STATIC_KEYS, compile: compileStatic },

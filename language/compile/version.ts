@@ -83,20 +83,18 @@ export const compileVersion = (
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, webSocket.security, ...results.map(({ security }) => security)]),
   }
-  const place = childPointer(pointer, 'openapi')
-  const description = compileDescription(ownValue(value, 'openapi'), place, deps, () =>
+  const published = compileDescription(value, pointer, deps, (place) =>
     api.describe(version, place),
   )
-  if (description?.path === undefined) return version
+  if (published.length === 0) return version
   return {
     ...version,
-    paths: [...version.paths, description.path],
+    paths: [...version.paths, ...published.flatMap(({ path }) => path ?? [])],
     endpoints: [
       ...new Map(
-        [...version.endpoints, ...endpointsOf([description.security])].map((endpoint) => [
-          JSON.stringify(endpoint),
-          endpoint,
-        ]),
+        [...version.endpoints, ...endpointsOf(published.map(({ security }) => security))].map(
+          (endpoint) => [JSON.stringify(endpoint), endpoint],
+        ),
       ).values(),
     ],
   }

@@ -62,5 +62,7 @@ const routesOf = (version: ValueMap): number => {
   let routes = 0
   for (const path of Object.keys(paths)) routes += baseForms * countForms(path)
   if (ownValue(version, 'openapi') !== undefined) routes += baseForms
+  // The page and its two files.
+  if (ownValue(version, 'docs_page') !== undefined) routes += 3 * baseForms
   return routes
 }

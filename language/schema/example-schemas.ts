@@ -5,7 +5,7 @@ import { type DocumentSchema, FREE_MAP, key, ref, TEXT } from './document-notati
 const MOST_EXAMPLES = 100
 
 export const EXAMPLES_KEY = key(
-  'Examples by name, each a request with the response to it, for people and tools. Operators do not send them to gateways, but for bodies and statuses where the version has openapi.',
+  'Examples by name, each a request with the response to it, for people and tools. Operators do not send them to gateways, but for bodies and statuses where the version has openapi or docs_page.',
   {
     type: 'object',
     maxProperties: MOST_EXAMPLES,

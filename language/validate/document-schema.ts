@@ -65,6 +65,13 @@ const API_KEYS: Keys = {
   ),
 }
 
+/** A path, alone or with who may read what is there. */
+const PUBLISHED: DocumentSchema = {
+  type: ['string', 'object'],
+  if: { type: 'object' },
+  then: ref('openapi'),
+}
+
 const VERSION_KEYS: Keys = {
   name: key('Name of the version, where versions is a list.', TEXT),
   version: key('Another spelling of name.', TEXT),
@@ -80,8 +87,13 @@ const VERSION_KEYS: Keys = {
   ...levelKeys(VERSION_PARTS),
   openapi: key(
     'Where the OpenAPI description of the version is served: a path below base_path, or a map with path and security. Its security is that of the version where it says none.',
-    { type: ['string', 'object'], if: { type: 'object' }, then: ref('openapi') },
+    PUBLISHED,
     { examples: ['/openapi.json'] },
+  ),
+  docs_page: key(
+    'Where people read the description of the version in a browser: a path below base_path, or a map with path and security. Its security is that of the version where it says none.',
+    PUBLISHED,
+    { examples: ['/docs'] },
   ),
   info: key('Free-form map, such as title and description.', FREE_MAP),
   variables: key("Names to values or expressions, over the API's.", FREE_MAP),
@@ -158,7 +170,7 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
   },
   openapi: {
     type: 'object',
-    description: 'Where the OpenAPI description of a version is served.',
+    description: 'Where the OpenAPI description of a version is served, or shown to people.',
     properties: {
       path: key('Path below base_path, without bindings and brackets.', TEXT),
       security: restrictingKey('Who may read it; {} is anybody.', ref('security')),

@@ -100,7 +100,7 @@ describe('keys that restrict', () => {
       defaults: besides(of('defaults'), INHERITED_KEYS),
     }).toEqual({
       api: 'name meta variables defaults status_codes security versions ts'.split(' '),
-      version: 'name version base_path paths openapi info variables defaults'.split(' '),
+      version: 'name version base_path paths openapi docs_page info variables defaults'.split(' '),
       path: [...'summary description variables defaults is_collection'.split(' '), ...METHODS],
       operation: ['info', 'examples', 'action', 'response'],
       defaults: [],

@@ -110,7 +110,7 @@ const FORMS: readonly Form[] = [
   },
   { fits: are(...DEFAULTS), faults: (text) => faultsOfFile(inPath(`${text}\n${STATIC}`)) },
   {
-    fits: are('openapi', ...Object.keys(levelKeys(VERSION_PARTS))),
+    fits: are('openapi', 'docs_page', ...Object.keys(levelKeys(VERSION_PARTS))),
     faults: (text) => faultsOfFile(inVersion(`base_path: /snippet\npaths: {}\n${text}`)),
   },
   {

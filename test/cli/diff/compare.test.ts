@@ -359,6 +359,14 @@ describe('the OpenAPI description of a version', () => {
     ])
   })
 
+  it('nor is its page', () => {
+    const paged = (more: Members): Members => document({ docs_page: '/docs', ...more })
+    const changed = { '/orders': { get: GET, post: GET } }
+    expect(lines([paged({})], [paged({ paths: changed })])).toEqual([
+      'changed   + POST api.example.com/v1/orders  action static, security none',
+    ])
+  })
+
   it('is one where it comes, or others may read it', () => {
     expect(lines([document({})], [described({})])).toEqual([
       `changed   + ${PLACE}  action static, security none`,

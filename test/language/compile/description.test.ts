@@ -166,7 +166,7 @@ describe('more than 2,097,152 characters', () => {
         code: 'invalid_value',
         path: '/versions/v1/openapi',
         message:
-          'the OpenAPI descriptions of this API have more than 2097152 characters: leave openapi out, and write them by svc openapi',
+          'the OpenAPI descriptions of this API have more than 2097152 characters: leave openapi and docs_page out, and write them by svc openapi',
       },
     ])
   })
@@ -185,5 +185,79 @@ describe('more than 2,097,152 characters', () => {
     expect('problems' in compilation && compilation.problems.map(({ path }) => path)).toEqual([
       '/versions/v2/openapi',
     ])
+  })
+})
+
+describe('docs_page', () => {
+  const paged = (more: ValueMap): ValueMap => ({
+    ...documentOf({}),
+    versions: { v1: { base_path: '/v1', docs_page: '/docs', paths: {}, ...more } },
+  })
+
+  it('is a page with two files below it, where the version has no openapi too', () => {
+    const compilation = compileIt(paged({}))
+    if ('problems' in compilation) throw new Error(JSON.stringify(compilation.problems))
+    expect(compilation.warnings).toEqual([])
+    const paths = compilation.compiled.versions[0]?.paths ?? []
+    expect(
+      paths.map(({ template, pointer, operations: { get } }) => [
+        template,
+        pointer,
+        get?.action.type,
+      ]),
+    ).toEqual([
+      ['/v1/docs', '/versions/v1/docs_page', 'static'],
+      [
+        expect.stringMatching(/^\/v1\/docs\/swagger-ui-[0-9a-f]{16}\.js$/),
+        '/versions/v1/docs_page',
+        'docs_file',
+      ],
+      [
+        expect.stringMatching(/^\/v1\/docs\/swagger-ui-[0-9a-f]{16}\.css$/),
+        '/versions/v1/docs_page',
+        'docs_file',
+      ],
+    ])
+  })
+
+  it.each<[string, ValueMap, string, string]>([
+    ['a binding', { docs_page: '/docs/:id' }, 'invalid_path', '/versions/v1/docs_page'],
+    ['no slash', { docs_page: 'docs' }, 'invalid_path', '/versions/v1/docs_page'],
+    ['no path', { docs_page: {} }, 'missing_required_value', '/versions/v1/docs_page/path'],
+    [
+      'the path of another operation',
+      { paths: { '/docs': { get: { action: { type: 'static' } } } } },
+      'conflict',
+      '/versions/v1/docs_page',
+    ],
+  ])('with %s does not load', (_, more, code, path) => {
+    const compilation = compileIt(paged(more))
+    const problems = 'problems' in compilation ? compilation.problems : []
+    expect(problems.map((problem) => [problem.code, problem.path])).toEqual([[code, path]])
+  })
+
+  it('has no value of a Secret', () => {
+    const get = { action: { type: 'static', body: '{{variables.key}}' }, info: '{{variables.key}}' }
+    const compilation = compileIt(paged({ paths: { '/a': { get } } }), { key: 'hush' })
+    if ('problems' in compilation) throw new Error(JSON.stringify(compilation.problems))
+    const pages = compilation.compiled.versions[0]?.paths.filter(({ pointer }) =>
+      pointer.endsWith('docs_page'),
+    )
+    expect(pages).toHaveLength(3)
+    expect(JSON.stringify(pages)).not.toContain('hush')
+  })
+
+  it('gets what it shows of examples', () => {
+    const examples = {
+      one: { request: { as: { authid: 'carol' } }, expect: { status_code: 200, body: 'c' } },
+    }
+    const get = { action: { type: 'static', body: 'c' }, examples }
+    const sent = withDescribedExamples(paged({ paths: { '/a': { get } } }))
+    expect(JSON.stringify(sent)).toContain('"body":"c"')
+    expect(JSON.stringify(sent)).not.toContain('carol')
+  })
+
+  it('counts as three routes for each form of the base path', () => {
+    expect(countRoutes(paged({ base_path: '/[v1]' }))).toBe(6)
   })
 })
