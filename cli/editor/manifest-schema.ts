@@ -6,6 +6,7 @@ import { DOCUMENT_SCHEMA } from '../../language/validate/document-schema.ts'
 import { mapAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { specSchema } from '../../operator/resource/crd.ts'
+import { JSON_SCHEMA, jsonSchemaDefinition, withJsonSchemas } from './json-schema-definition.ts'
 import { SNIPPETS } from './manifest-snippets.ts'
 import { API_VERSION, GROUP } from '../../operator/resource/resource.ts'
 
@@ -43,6 +44,7 @@ export const manifestSchema = (): ValueMap => ({
     },
     metadata: METADATA,
     ...documentDefinitions(),
+    [JSON_SCHEMA]: withMessages(jsonSchemaDefinition()),
   },
 })
 
@@ -154,7 +156,9 @@ const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 const documentDefinitions = (): ValueMap => {
   const { title, description, type, properties, required, $defs } = DOCUMENT_SCHEMA
   const document = { title, description, type, properties, required }
-  const definitions = mapOf(withoutExtensions({ ...$defs, document } as unknown as ValueMap))
+  const definitions = withJsonSchemas(
+    mapOf(withoutExtensions({ ...$defs, document } as unknown as ValueMap)),
+  )
   return Object.fromEntries(
     Object.entries(definitions).map(([name, schema]) => {
       const whole = withMembersOfReference(mapOf(schema), definitions)

@@ -50,6 +50,11 @@ describe('completion', () => {
       ['host', 'timeout', 'retries'],
     ],
     [
+      'keywords of a JSON Schema',
+      `${OPEN}                type: static\n              schema:\n                body:\n                  |`,
+      ['properties', 'required', 'additionalProperties', '$ref'],
+    ],
+    [
       'keys of a realm',
       'apiVersion: gateway.svc.dev/v1alpha1\nkind: Realm\nmetadata: {name: a}\nspec:\n  |',
       ['uri', 'router', 'authmethods'],

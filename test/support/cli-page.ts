@@ -81,7 +81,7 @@ svc diff ../main/apis apis -o github
 
 ## In an editor
 
-\`svc schema > .svc.schema.json\` writes one JSON Schema for ApiSpecifications, Realms, Secrets, ConfigMaps and plain documents; \`svc init\` does it for you. It completes keys, kinds and types, inserts whole resources, and underlines unknown keys and values of the wrong type. Expressions, paths and references are validated by \`svc validate\`.
+\`svc schema > .svc.schema.json\` writes one JSON Schema for ApiSpecifications, Realms, Secrets, ConfigMaps and plain documents; \`svc init\` does it for you. It completes keys, kinds, types and the keywords of JSON Schemas below \`schema\`, inserts whole resources, and underlines unknown keys and values of the wrong type. Expressions, paths and references are validated by \`svc validate\`.
 
 VS Code with the *YAML* extension, in \`.vscode/settings.json\`:
 

@@ -93,6 +93,9 @@ describe('the schema for editors', () => {
     return MANIFEST.replace(from, to)
   }
 
+  const withSchema = (schema: string): string =>
+    replace('            get: {', `            get: {schema: {body: ${schema}}, `)
+
   it.each<[string, () => string, string]>([
     [
       'a misspelt kind',
@@ -118,6 +121,27 @@ describe('the schema for editors', () => {
       () => 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndate: {}\n',
       'date',
     ],
+    [
+      'a keyword of a JSON Schema',
+      () => withSchema('{typ: object}'),
+      '/schema/body must NOT have additional properties typ',
+    ],
+    [
+      'a keyword of one within another',
+      () => withSchema('{properties: {sku: {minLenght: 1}}}'),
+      '/properties/sku must NOT have additional properties minLenght',
+    ],
+    [
+      'a type of a JSON Schema',
+      () => withSchema('{type: objekt}'),
+      '/type must be equal to one of',
+    ],
+    ['a format', () => withSchema('{format: datum}'), '/format must be equal to one of'],
+    [
+      'a reference to elsewhere',
+      () => withSchema("{$ref: 'https://a.test/s'}"),
+      '/$ref must match',
+    ],
     ['a plain document', () => 'id: a\nhost: _\nrealm_uri: a\nversion: {}\n', 'version'],
   ])('finds a mistake in %s', (_, text, fault) => {
     expect(faultsOf(text()).filter((each) => each.includes(fault))).not.toEqual([])
@@ -131,6 +155,13 @@ describe('the schema for editors', () => {
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {}\n',
     ],
     ['a Secret', 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {k: v}\n'],
+    [
+      'JSON Schemas',
+      MANIFEST.replace(
+        '            get: {',
+        `            get: {schema: {body: {type: [object, 'null'], properties: {sku: {$ref: '#/$defs/sku'}, n: '{{variables.n}}'}, required: '{{variables.r}}', $defs: {sku: {const: 1, maximum: '{{variables.m}}'}}}, bindings: '{{variables.b}}', result: true}, `,
+      ),
+    ],
     ['reserved words', MANIFEST.replace('/a:', '/constructor:').replace('v1:', 'toString:')],
   ])('finds none in %s', (_, text) => {
     expect(faultsOf(text)).toEqual([])
