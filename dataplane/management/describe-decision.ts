@@ -15,17 +15,32 @@ export interface DecisionSentences {
 /** @example describeDecision(decision).why // "the name of the upstream can't be resolved; …" */
 export const describeDecision = (decision: Decision): DecisionSentences => {
   const { step, reason, status } = decision
-  const known = isFailureReason(reason) ? reason : undefined
+  const refused = refusedCredentials(decision)
+  const known = refused === undefined && isFailureReason(reason) ? reason : undefined
   const words = status < 400 && known === undefined ? SUCCESS : STEPS[step]
   return {
     came: cameText(decision),
     decided: decidedText(decision),
     why: asSentences([
-      known === undefined ? words.why : FAILURE_SENTENCES[known],
+      refused ?? (known === undefined ? words.why : FAILURE_SENTENCES[known]),
       ...factsOf(decision),
     ]),
     remedy: known === undefined ? words.remedy : REMEDIES[known],
   }
+}
+
+/** Words such as `malformed` say something else of an upstream. */
+const refusedCredentials = ({
+  step,
+  status,
+  reason,
+  claim,
+  expected,
+}: Decision): string | undefined => {
+  if (step !== 'authenticate' || status !== 401 || reason === undefined) return undefined
+  const named = claim === undefined ? '' : ` (${claim})`
+  const wanted = expected === undefined ? '' : `; expected: ${expected}`
+  return `the credentials do not count: ${reason}${named}${wanted}`
 }
 
 const isFailureReason = (reason: string | undefined): reason is FailureReason =>

@@ -78,6 +78,17 @@ describe('what is said of a decision', () => {
     },
   )
 
+  it.each<[Partial<Decision>, string]>([
+    [
+      { reason: 'audience', claim: 'aud', expected: 'api' },
+      'the credentials do not count: audience (aud); expected: api',
+    ],
+    [{ reason: 'malformed' }, 'the credentials do not count: malformed'],
+  ])('says of %j why a token was refused', (token, said) => {
+    const { why } = describeDecision({ ...BARE, status: 401, step: 'authenticate', ...token })
+    expect(why).toBe(said)
+  })
+
   it('goes by the step where the gateway is newer and has another reason', () => {
     expect(describeDecision({ ...BARE, reason: 'constructor' }).why).toBe('the action failed')
   })
