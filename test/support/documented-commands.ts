@@ -152,6 +152,7 @@ const KUBECTL: Readonly<Record<string, string>> = {
   get: 'o output w l selector field-selector f',
   label: 'overwrite',
   logs: 'p l f c tail',
+  kustomize: '',
   'port-forward': '',
   rollout: 'timeout',
   run: 'rm i it image restart',
