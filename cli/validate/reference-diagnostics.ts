@@ -84,7 +84,13 @@ const describeRealm = (
     realms.map((each) => each.realmUri),
   )
   const near = realms.find((each) => each.realmUri === nearest)
-  const hint = near === undefined ? '' : ` (Nearest: '${near.realmUri}', ${placeOf(near)})`
+  const named = realms.find((each) => each.resource.metadata.name === realmUri)
+  const hint =
+    named !== undefined
+      ? ` (It is the name of a Realm, whose uri is '${named.realmUri}': write that; ${placeOf(named)})`
+      : near === undefined
+        ? ''
+        : ` (Nearest: '${near.realmUri}', ${placeOf(near)})`
   return {
     severity: 'notice',
     message: `no Realm with uri '${realmUri}' in these files. ${IGNORE}${hint}`,

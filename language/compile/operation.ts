@@ -24,6 +24,7 @@ import { operationReads } from './operation-reads.ts'
 import { refuseUncheckable, warnOfUnusualBody } from './schemas.ts'
 import type { Scope } from './scope.ts'
 import type { CompiledSecurity } from './security.ts'
+import { warnOfSurprises } from './surprises.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { type WarnAt, type Keys, warnOfFailures } from './warn-of-failures.ts'
 import { validatePart } from '../validate.ts'
@@ -83,6 +84,7 @@ export const compileOperation = (
     [onError.headers, ['response', 'on_error', 'headers']],
   ] as const
   warnOfOwnHeaders([parts], written, warn)
+  warnOfSurprises(compiled, warn)
   refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
     diagnostics.problem('invalid_value', placeOf(keys), message)
   })

@@ -5,15 +5,48 @@ import type { Warning } from '../problem.ts'
 import type { OidcProviderRecord, RealmRecord } from './record.ts'
 
 /** @param realm a valid record, but for its secrets */
-export const warnOfRealm = (realm: RealmRecord): readonly Warning[] =>
-  Object.entries(realm.info?.oidc_providers ?? {}).flatMap(([name, provider]) => {
+export const warnOfRealm = (realm: RealmRecord): readonly Warning[] => [
+  ...Object.entries(realm.info?.oidc_providers ?? {}).flatMap(([name, provider]) => {
     const pointer = childPointer('/info/oidc_providers', name)
     return [
       ...warnOfIssuer(provider, pointer),
       ...warnOfRedirect(provider, pointer, name),
       ...warnOfStrictCookie(provider, pointer),
     ]
+  }),
+  ...warnOfUsers(realm),
+  ...warnOfKeySets(realm),
+]
+
+/** The first of them counts. */
+const warnOfUsers = ({ users = [] }: RealmRecord): readonly Warning[] => {
+  const seen = new Set<string>()
+  return users.flatMap(({ username }, index): readonly Warning[] => {
+    if (!seen.has(username)) {
+      seen.add(username)
+      return []
+    }
+    const message =
+      'a user of this name stands above, and that one counts: put their groups together, or rename one'
+    return [{ code: 'UnsuitableValue', path: `/users/${index}/username`, message }]
   })
+}
+
+const warnOfKeySets = ({ trusted_issuers: issuers = [] }: RealmRecord): readonly Warning[] =>
+  issuers.flatMap(({ jwks_uri: url }, index): readonly Warning[] =>
+    /^http:/i.test(url)
+      ? [
+          {
+            code: 'UnsuitableValue',
+            path: `/trusted_issuers/${index}/jwks_uri`,
+            message: PLAIN_KEYS,
+          },
+        ]
+      : [],
+  )
+
+const PLAIN_KEYS =
+  'who can change what comes over plain http gives keys of their own, and signs tokens that count here: write https://…'
 
 const warnOfIssuer = (provider: OidcProviderRecord, pointer: string): readonly Warning[] =>
   provider.allow_unsafe_http === true

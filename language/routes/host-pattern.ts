@@ -182,6 +182,8 @@ function nameProblem(name: string, taken: readonly (string | null)[]): string | 
 function labelProblem(label: string): string | undefined {
   if (label === '') return "it has an empty label ('..')"
   if (label.length > 63) return 'a label is longer than 63 characters'
+  if (label.startsWith('{{'))
+    return 'it takes no expression: write it out, and let each environment replace it (Kustomize, Helm)'
   return /^[\w-]+$/.test(label)
     ? undefined
     : `'${label}' is no label: letters, digits, '-' and '_' only`

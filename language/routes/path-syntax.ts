@@ -23,6 +23,8 @@ export const TOO_MANY_SEGMENTS = `it has more than ${MAX_SEGMENTS} segments`
 /** The pattern as a tree, or what is wrong with it. Iterative: depth comes from the document. */
 export function parseNodes(source: string): readonly PathNode[] | string {
   const level: Frame = { nodes: [], openedAt: 'behind' }
+  if (source.startsWith('{{'))
+    return "it takes no expression: write it out, with '/' in front, and let each environment replace it (Kustomize, Helm)"
   if (!source.startsWith('/')) return "it must start with '/'"
   if (!source.isWellFormed()) return 'it is no well-formed Unicode text'
   const scanner: Scanner = {

@@ -169,13 +169,27 @@ const valueHint = (
 
 /** What somebody meant who wrote this text. */
 const textHint = (data: string, instancePath: string, parentSchema: Schema): string => {
+  const [holder = '', key = ''] = instancePath.split('/').slice(-2)
+  const form = formHint(data, holder, key)
+  if (form !== undefined) return form
   if (typesIn(parentSchema).includes('array'))
     return ` Write it as a list: ${JSON.stringify([cut(data)])}.`
   if (typesIn(parentSchema).includes('integer') && /^\d{1,15}$/.test(data))
     return ` Write ${data} without quotes.`
   const near = nearestChoice(data, (choicesOf(parentSchema) ?? []).map(String))
   if (near !== undefined) return ` Did you mean "${near}"?`
-  return unitHint(instancePath.slice(instancePath.lastIndexOf('/') + 1), data)
+  const wish = key === 'type' ? hintFor(data, []).replace(/^; /, '') : ''
+  return wish === '' ? unitHint(key, data) : ` ${capitalise(wish)}.`
+}
+
+/** The map that an entry such as `security: basic` stands for, or a number without its sign. */
+const formHint = (data: string, holder: string, key: string): string | undefined => {
+  if ((key === 'action' || key === 'security') && /^\w+$/.test(data))
+    return ` Write it as a map: {type: ${cut(data)}}.`
+  if (holder === 'hosts') return ` Write it as a map: {host: ${cut(data)}}.`
+  return /^\d{1,9}%$/.test(data)
+    ? ` Write ${data.slice(0, -1)}, without the percent sign.`
+    : undefined
 }
 
 const nearestChoice = (text: string, choices: readonly string[]): string | undefined =>

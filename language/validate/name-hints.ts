@@ -22,6 +22,14 @@ export const ABSENT: Readonly<Record<string, string>> = {
   ...instead('there are delete, get, head, options, patch, post and put', 'trace', 'connect'),
 }
 
+/** What stands elsewhere in a document or resource. */
+const MISPLACED: Readonly<Record<string, string>> = {
+  ...instead("it stands in 'response', which is a neighbour of 'action'", 'onresult', 'onerror'),
+  ...instead("it is a neighbour of 'action', in the operation", 'response'),
+  ...instead("it stands in 'spec' of the resource, as a neighbour of 'document'", 'variablesfrom'),
+  ...instead('write each method: its action may be one variable for all', 'any', 'all'),
+}
+
 /** What to write in place of names that authors wish for: each key says that of its own. */
 const WISHES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(ABSENT),
@@ -37,8 +45,20 @@ const WISHES: ReadonlyMap<string, string> = new Map([
 export const hintFor = (name: string, known: Iterable<string>): string => {
   const near = didYouMean(name, known)
   if (near !== '') return near
-  const wish = WISHES.get(name.toLowerCase().replaceAll(/[-_]/g, ''))
+  const plain = name.toLowerCase().replaceAll(/[-_]/g, '')
+  const wish = WISHES.get(plain) ?? ownWish(MISPLACED, plain) ?? wishByForm(name)
   return wish === undefined ? '' : `; ${wish}`
+}
+
+const ownWish = (wishes: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(wishes, name) ? wishes[name] : undefined
+
+const wishByForm = (name: string): string | undefined => {
+  if (name.startsWith('/'))
+    return "a path is a key of 'paths': write it there, with all of its segments"
+  return /^[1-5]\d\d$/.test(name)
+    ? 'to choose by the status, look it up: {{variables.texts |> get({{action.error.status_code}}, DEFAULT)}}'
+    : undefined
 }
 
 /**

@@ -194,6 +194,12 @@ const unknownField = ({ properties }: ObjectSchema, path: string, name: string):
       path: pointer,
       message: `${pointer} is not a known field: ${name} belongs under ${childPointer(path, holder)}`,
     }
+  if (/^[a-z]{1,2}=/.test(name))
+    return {
+      code: 'invalid_value',
+      path: pointer,
+      message: `${pointer} is no field, but what follows a comma: put the value before it into quotes, as a hash has commas`,
+    }
   const hint = near === undefined ? '; known' : `; did you mean '${near}'? Known`
   return {
     code: 'invalid_value',

@@ -121,6 +121,10 @@ export const remarkOnOperator = (
 
 const OPERATORS = [
   ['|', 'a function is applied with |>, as in {{a.b |> string}}'],
+  [
+    '?',
+    'there is no condition; look a value up in a map, as in {{variables.texts |> get({{a.b}}, DEFAULT)}}',
+  ],
   ['+', 'there is no arithmetic, and texts are joined as in {{a.b}}{{a.c}}'],
 ] as const
 

@@ -1,7 +1,13 @@
 // The mistakes that people make in documents, and what `validate` says of each: line, column, severity, code and message.
 
 import { describe, expect, it } from '@jest/globals'
-import { DOCUMENT, diagnosticsOf, type Mistake, withMistake } from '../../support/mistakes.ts'
+import {
+  DOCUMENT,
+  diagnosticsOf,
+  type Mistake,
+  REALM,
+  withMistake,
+} from '../../support/mistakes.ts'
 
 const EXACT =
   'where several are meant, a subscription or registration has options: {match: prefix} or {match: wildcard}'
@@ -1288,5 +1294,118 @@ describe('another kind of file', () => {
     ],
   ])('%s', (_, right, wrong, expected) => {
     expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+const ACTION = /action:\n {12}type: forward\n(?: {12}.*\n)+/
+const UNKNOWN = 'There is no property'
+
+describe('what is valid and does something else than it seems to', () => {
+  const REFUSED = 'UnsuitableValue browsers refuse'
+  it.each<Mistake>([
+    [
+      'JSON that is put together as text',
+      'timeout: 5000',
+      `body: '{"title": "{{request.body.title}}"}'`,
+      [
+        '17:19 warning SuspiciousExpression JSON that is put together as text: values are not escaped, so that a client may add members. Write a map or list in place of the text, without the outer quotes',
+      ],
+    ],
+    [
+      'two origins',
+      'versions:',
+      "defaults: {headers: {access-control-allow-origin: 'https://a.test, https://b.test'}}\nversions:",
+      [
+        `7:51 warning ${REFUSED} a response with more than one origin: write 'cors', whose origins are a list`,
+      ],
+    ],
+    [
+      'every origin, with credentials',
+      'versions:',
+      "defaults: {headers: {access-control-allow-origin: '*', access-control-allow-credentials: 'true'}}\nversions:",
+      [`7:51 warning ${REFUSED} '*' together with credentials: write 'cors', and name the origins`],
+    ],
+    [
+      'a query string with its question mark',
+      'timeout: 5000',
+      "query_string: '?page=2'",
+      [
+        '17:27 warning UnsuitableValue the question mark becomes part of the name of the first parameter: leave it out',
+      ],
+    ],
+    [
+      'a binding as path',
+      'path: /items/{{request.bindings.id}}',
+      "path: '{{request.bindings.id}}'",
+      [
+        "16:19 error AlwaysFails every request fails: a path begins with a slash, and a binding has none: write '/{{request.bindings.id}}'",
+      ],
+    ],
+  ])('%s', (_, right, wrong, diagnostics) => {
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(diagnostics)
+  })
+
+  it('headers of on_result that replace those for browsers', () => {
+    const document = withMistake('status_code: 200', 'headers: {x-a: b}').replace(
+      'versions:',
+      "defaults: {headers: {access-control-allow-origin: '*'}}\nversions:",
+    )
+    expect(diagnosticsOf(document)).toEqual([
+      "21:24 warning UnsuitableValue these replace the headers of the path and the defaults, so that browsers do not get access-control-allow-origin: write 'cors' in its place, which every response has",
+    ])
+  })
+})
+
+describe('what stands in another form or place here', () => {
+  it.each<readonly [wrong: string, right: string | RegExp, remedy: string]>([
+    ['action: forward\n', ACTION, 'Write it as a map: {type: forward}.'],
+    ['defaults: {security: basic}\nversions:', 'versions:', 'Write it as a map: {type: basic}.'],
+    [
+      "hosts: [{host: 'http://a', weight: 90%}]",
+      "host: '{{variables.backend}}'",
+      'Write 90, without the percent sign.',
+    ],
+    [
+      "hosts: ['http://a']",
+      "host: '{{variables.backend}}'",
+      'Write it as a map: {host: http://a}.',
+    ],
+    [
+      'action: {type: redirect}\n',
+      ACTION,
+      "A redirection is a static action with the header location and a 'status_code' in on_result.",
+    ],
+    ["host: '{{variables.h}}'", 'host: api.test', 'it takes no expression: write it out,'],
+    ["base_path: '{{variables.b}}'", 'base_path: /v1', 'it takes no expression: write it out,'],
+    ['realm_uri: acme', 'realm_uri: com.acme', "whose uri is 'com.acme': write that;"],
+    ['on_error: {}', 'timeout: 5000', `${UNKNOWN} 'on_error' here: it has no effect; it stands in`],
+    ['response: {}', 'timeout: 5000', `${UNKNOWN} 'response' here: it has no effect; it is a`],
+    ['404: {body: x}', 'status_code: 200', 'to choose by the status, look it up'],
+    ['/sub: {}\n        get:', 'get:', "a path is a key of 'paths'"],
+    ['any: {}\n        get:', 'get:', 'write each method'],
+    ['variablesFrom: []\nversions:', 'versions:', "it stands in 'spec' of the resource"],
+    [
+      "body: '{{request.headers.a ? b : c}}'",
+      'status_code: 200',
+      'there is no condition; look a value up in a map',
+    ],
+  ])('%s', (wrong, right, remedy) => {
+    expect(diagnosticsOf(withMistake(right, wrong)).join('\n')).toContain(remedy)
+  })
+
+  it.each([
+    [
+      'a hash without quotes',
+      '  users: [{username: a, passwordHash: $scrypt$ln=15,r=8,p=1$abc$def}]',
+      'put the value before it into quotes',
+    ],
+    ['a user twice', '  users: [{username: a}, {username: a}]', 'put their groups together'],
+    [
+      'keys over plain http',
+      '  trustedIssuers: [{issuer: https://i.test, audience: a, jwksUri: http://i.test/jwks}]',
+      'signs tokens that count here: write https://',
+    ],
+  ])('%s', (_, line, remedy) => {
+    expect(diagnosticsOf(DOCUMENT, `${REALM}${line}\n`).join('\n')).toContain(remedy)
   })
 })
