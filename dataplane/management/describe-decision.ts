@@ -1,6 +1,5 @@
 // Says in sentences how a request was decided: what came, where it ended, why, and what to do about it.
 
-import type { FailureReason } from '../actions/request-failure.ts'
 import type { Decision, DecisionStep, MissReason, TriedRoute } from '../decisions/decision.ts'
 import { FAILURE_SENTENCES } from '../http/failure-report.ts'
 
@@ -42,6 +41,8 @@ const refusedCredentials = ({
   const wanted = expected === undefined ? '' : `; expected: ${expected}`
   return `the credentials do not count: ${reason}${named}${wanted}`
 }
+
+type FailureReason = keyof typeof FAILURE_SENTENCES
 
 const isFailureReason = (reason: string | undefined): reason is FailureReason =>
   reason !== undefined && Object.hasOwn(FAILURE_SENTENCES, reason)
