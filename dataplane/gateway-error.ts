@@ -11,6 +11,7 @@ export type GatewayErrorCode =
   | 'svc.error.not_ready'
   | 'svc.error.method_not_allowed'
   | 'svc.error.not_acceptable'
+  | 'svc.error.conflict'
   | 'svc.error.unsupported_media_type'
   | 'svc.error.payload_too_large'
   | 'svc.error.request_timeout'
@@ -25,7 +26,8 @@ export type GatewayErrorCode =
   | 'svc.error.http_gateway.invalid_expression'
 
 /** What the response, metrics and the log tell apart within a code: that a CSRF token is missing has a body of its own. */
-export type GatewayErrorReason = 'csrf' | 'cross_site' | 'rate_limit' | NetworkReason
+export type GatewayErrorReason =
+  'csrf' | 'cross_site' | 'rate_limit' | NetworkReason | SignatureReason
 
 /** What of a request a JSON Schema refuses: the place, and the keyword that does. Never the value. */
 export interface InvalidPart {
@@ -67,6 +69,13 @@ export interface TokenRefusal {
   /** What would have counted, as the Realm or the gateway has it: nothing of the token. */
   readonly expected?: string
 }
+
+/** Why a signed request is refused. */
+export type SignatureReason =
+  | 'signature_malformed' // signature, timestamp or id is missing, stands twice, or is none
+  | 'signature_expired' // its timestamp is too far from now
+  | 'signature_wrong'
+  | 'signature_replayed'
 
 /** Values by lower-case name; each value of a list is a line of its own. */
 export type ErrorHeaders = Readonly<Record<string, string | readonly string[]>>

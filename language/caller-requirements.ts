@@ -50,7 +50,8 @@ export const callerRequirementsOf = ({ versions }: CompiledApi): readonly Caller
 
 const requirementOf = (security: SecurityScheme): CallerRequirement | undefined => {
   if (security.pointer === undefined) return undefined
-  if (security.type === 'oidc') return undefined
+  // Who signs is in no group, which has a warning already.
+  if (security.type === 'oidc' || security.type === 'hmac') return undefined
   // The other flows need a trusted issuer; without one there is a warning already.
   if (security.type === 'oauth2' && !isServedFlow(security.flow)) return undefined
   const { type, pointer, groups, roles, scopes } = security

@@ -42,6 +42,7 @@ export type WarningCode =
   | 'UnsharedKeys'
   | 'ConnectionAddress'
   | 'CountedPerGateway'
+  | 'RememberedPerGateway'
   | 'OpenWebSocket'
   | 'ServesNothing'
   | 'Shadowed'

@@ -14,6 +14,9 @@ import { isMap } from './expression/value.ts'
 /** All values of a header, by its name in lower case; `[]` if there is none. */
 export type HeaderValues = (name: string) => readonly string[]
 
+/** Whether the request has a signature that the realm knows by this name. */
+export type HasSignature = (name: string) => boolean
+
 export interface FoundCredentials {
   /** In the order of the document. A ticket in a cookie counts only where nothing else is there. */
   readonly schemes: readonly SecurityScheme[]
@@ -24,11 +27,13 @@ export interface FoundCredentials {
 
 /**
  * Credentials of schemes that are not in the list are not looked at.
+ * @param hasSignature what stands where only the realm says; if left out, nothing
  * @example findCredentials([{ type: 'basic' }], () => ['Basic YTpi']).schemes // [{ type: 'basic' }]
  */
 export const findCredentials = (
   security: CompiledSecurity,
   headerValues: HeaderValues,
+  hasSignature: HasSignature = () => false,
 ): FoundCredentials => {
   const schemes = authSchemesOf(security)
   const authorization = headerValues('authorization')
@@ -40,6 +45,7 @@ export const findCredentials = (
   )
   const found = schemes.filter((each) => {
     const { header, authScheme, token } = credentialPlaceOf(each)
+    if (header === undefined) return each.type === 'hmac' && hasSignature(each.signature)
     const [value = '', ...more] = headerValues(header)
     if (authScheme === undefined) return value !== '' || more.length > 0
     if (authSchemeOf(value) !== authScheme) return false

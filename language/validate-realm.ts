@@ -6,6 +6,7 @@ import { isMap } from './expression/value.ts'
 import type { Problem } from './problem.ts'
 import { credentialProblems } from './realm/credentials.ts'
 import type { RealmRecord } from './realm/record.ts'
+import { signatureProblems } from './realm/signatures.ts'
 import { ANNOTATIONS } from './schema/realm-notation.ts'
 import { REALM_SCHEMA } from './schema/realm-schema.ts'
 import { createSchemaValidator } from './validate.ts'
@@ -28,12 +29,17 @@ export const validateRealm = (record: unknown): RealmValidation => {
   if (problems.length > 0) return { ok: false, problems }
   // The schema says that it has this shape.
   const realm = record as RealmRecord
-  const ofCredentials = boundProblems(credentialProblems(realm), ({ path }) => path)
-  return ofCredentials.length === 0 ? { ok: true, realm } : { ok: false, problems: ofCredentials }
+  const beyondSchema = boundProblems(problemsBeyondSchema(realm), ({ path }) => path)
+  return beyondSchema.length === 0 ? { ok: true, realm } : { ok: false, problems: beyondSchema }
 }
 
+const problemsBeyondSchema = (realm: RealmRecord): readonly Problem[] => [
+  ...credentialProblems(realm),
+  ...signatureProblems(realm),
+]
+
 /**
- * Every problem of a record that has the types of one, whatever its values: those of credentials too where the schema finds
+ * Every problem of a record that has the types of one, whatever its values: those of credentials and signatures too where the schema finds
  * others. At most 1000, fairly between its members.
  * @param isUnknown whether a pointer leads to a secret for which `UNKNOWN_SECRET` stands; left out: there are none
  */
@@ -47,10 +53,10 @@ export const realmProblems = (
     ...(isUnknown !== undefined && { standIn: UNKNOWN_SECRET }),
   })
   const paths = new Set(bySchema.map(({ path }) => path))
-  const ofCredentials = credentialProblems(record).filter(
+  const beyondSchema = problemsBeyondSchema(record).filter(
     ({ path }) => !paths.has(path) && isUnknown?.(path) !== true,
   )
-  return boundProblems([...bySchema, ...ofCredentials], ({ path }) => path)
+  return boundProblems([...bySchema, ...beyondSchema], ({ path }) => path)
 }
 
 /** Stands in a record for a secret that is not known: nothing that somebody writes. */

@@ -163,6 +163,7 @@ const OF_REALMS: Readonly<Record<string, EffectRule>> = {
   users: callers,
   api_keys: callers,
   trusted_issuers: callers,
+  signatures: callers,
   groups: CHANGED,
   authmethods: callers,
   credentials: MAY_BREAK,

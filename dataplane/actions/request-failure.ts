@@ -2,7 +2,7 @@
 
 import type { ExpressionError } from '../../language/expression/errors.ts'
 import type { CredentialFailureCode } from '../credentials/credential.ts'
-import type { NetworkReason } from '../gateway-error.ts'
+import type { NetworkReason, SignatureReason } from '../gateway-error.ts'
 import type { FailureCause } from '../upstream/failure-cause.ts'
 
 /** A closed list: each is a sentence of the log, and a value that may label a metric. */
@@ -20,6 +20,7 @@ export type FailureReason =
   | 'cross_site' // sent by a page of another site, with credentials that the browser added
   | 'rate_limit' // too many requests, by a limit of the document
   | NetworkReason
+  | SignatureReason
   | 'wamp_error' // from the callee, the router or the session
   | 'wamp_no_session' // there is none with the router of the realm
   | 'wamp_no_procedure'

@@ -9,6 +9,7 @@ import {
   type SecurityScheme,
 } from '../../language/compile/security.ts'
 import type { ExampleCaller } from '../../language/examples/example.ts'
+import { PRESETS } from '../../language/realm/signatures.ts'
 import { TICKET_TYPE } from '../../language/request-credentials.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import {
@@ -41,7 +42,12 @@ export const credentialHeader = (
   if (scheme === undefined) return []
   const { header, authScheme, token } = credentialPlaceOf(scheme)
   const value = token === 'ticket' ? TICKET : 'ZXhhbXBsZTo='
-  return [[header, authScheme === undefined ? value : `${WORDS[authScheme]} ${value}`]]
+  return [
+    [
+      header ?? PRESETS.standard.signature,
+      authScheme === undefined ? value : `${WORDS[authScheme]} ${value}`,
+    ],
+  ]
 }
 
 const WORDS = { basic: 'Basic', bearer: 'Bearer' } as const
@@ -61,6 +67,7 @@ const METHODS: Readonly<Record<SchemeName, string>> = {
   api_key: 'api_key',
   oauth2: 'oauth2',
   oidc: 'oidcrp',
+  hmac: 'hmac',
 }
 
 const identityOf = (

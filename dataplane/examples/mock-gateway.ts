@@ -108,7 +108,7 @@ const admitAnybody = (
   { headers }: IncomingMessage,
 ): AuthenticationResult => {
   const { header } = credentialPlaceOf(scheme)
-  if (headers[header] === undefined && headers.cookie === undefined)
+  if (header !== undefined && headers[header] === undefined && headers.cookie === undefined)
     return notPresented(scheme.type, realmUri)
   const { groups = [], roles = groups, scopes = [] } = scheme
   return verifyCaller({ authid: 'example', groups, roles, scopes }, scheme, realmUri)

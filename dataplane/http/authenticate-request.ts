@@ -10,6 +10,7 @@ import type {
   Authenticate,
   Caller,
   AuthenticateResult,
+  WholeRequest,
 } from '../security/schemes/authentication.ts'
 import { unauthorized } from '../security/schemes/challenge.ts'
 import type { IncomingRequest } from './incoming-request.ts'
@@ -28,6 +29,16 @@ export interface AuthenticationOptions {
   readonly onAuthentication?: (scheme: CountedScheme, result: CountedAuthentication) => void
 }
 
+export interface Authentication {
+  readonly guard: Guard
+  readonly realmUri: string
+  /** If left out, the request has no body. */
+  readonly readBody?: ReadWhole
+}
+
+/** Reads the whole body within the limits of the operation; rejects with a GatewayError. */
+export type ReadWhole = () => Promise<Buffer>
+
 /** `none`: of a caller who needs no credentials. */
 export type CountedScheme = SchemeName | 'none' | 'several'
 
@@ -42,7 +53,7 @@ export type CountedAuthentication =
 export const authenticateRequest = (
   options: AuthenticationOptions,
   incomingRequest: Omit<IncomingRequest, 'response'>,
-  { guard, realmUri }: { readonly guard: Guard; readonly realmUri: string },
+  { guard, realmUri, readBody }: Authentication,
 ): CheckResult | Promise<CheckResult> => {
   const { authenticate = refuseAll } = options
   const settle = (result: AuthenticateResult): CheckResult => {
@@ -57,7 +68,7 @@ export const authenticateRequest = (
     if (result.kind === 'identity') incomingRequest.identity = result.identity
     return undefined
   }
-  const result = authenticate(guard, realmUri, callerOf(incomingRequest))
+  const result = authenticate(guard, realmUri, callerOf(incomingRequest, readBody))
   if (!(result instanceof Promise)) return settle(result)
   return result
     .catch((error: unknown): AuthenticateResult => ({ kind: 'refused', error: asError(error) }))
@@ -85,19 +96,39 @@ const countedResult = (result: AuthenticateResult, requestId: string): CountedAu
   return token?.reason ?? reason ?? code
 }
 
-export const callerOf = (incomingRequest: Omit<IncomingRequest, 'response'>): Caller =>
-  new RequestCaller(incomingRequest)
+export const callerOf = (
+  incomingRequest: Omit<IncomingRequest, 'response'>,
+  readBody: ReadWhole = () => Promise.resolve(NOTHING),
+): Caller => new RequestCaller(incomingRequest, readBody)
+
+const NOTHING = Buffer.alloc(0)
 
 /** The address is computed when it is read: for an address of the socket that is a system call. */
 class RequestCaller implements Caller {
   readonly request: IncomingMessage
   readonly requestId: string
+  readonly readBody: ReadWhole
+  readonly #incomingRequest: Omit<IncomingRequest, 'response'>
   readonly #client: IncomingRequest['client']
 
-  constructor({ request, id, client }: Omit<IncomingRequest, 'response'>) {
-    this.request = request
-    this.requestId = id
-    this.#client = client
+  constructor(incomingRequest: Omit<IncomingRequest, 'response'>, readBody: ReadWhole) {
+    this.request = incomingRequest.request
+    this.requestId = incomingRequest.id
+    this.readBody = readBody
+    this.#incomingRequest = incomingRequest
+    this.#client = incomingRequest.client
+  }
+
+  get whole(): WholeRequest {
+    return this
+  }
+
+  get query(): string {
+    return this.#incomingRequest.head.target.query
+  }
+
+  onAnswered(listener: (status: number) => void): void {
+    this.#incomingRequest.onAnswered = listener
   }
 
   get address(): string {

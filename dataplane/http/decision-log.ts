@@ -191,6 +191,7 @@ const STEPS = {
   'svc.error.upgrade_required': 'upgrade',
   'svc.error.unauthorized': 'authenticate',
   'svc.error.forbidden': 'authenticate',
+  'svc.error.conflict': 'authenticate',
   'svc.error.not_acceptable': 'negotiate',
   'svc.error.unsupported_media_type': 'negotiate',
   'svc.error.payload_too_large': 'body',

@@ -176,6 +176,7 @@ const serveMatched = (
       abandonOperation(matched, observer)
     },
     fail: (error) => {
+      incomingRequest.body?.memory.close()
       const { own } = matched.fields
       refuseUnmatched(options, incomingRequest, error, { headers: [], own })
     },

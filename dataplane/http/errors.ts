@@ -25,6 +25,7 @@ const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
   'svc.error.method_not_allowed': 405,
   'svc.error.not_acceptable': 406,
   'svc.error.request_timeout': 408,
+  'svc.error.conflict': 409,
   'svc.error.payload_too_large': 413,
   'svc.error.unsupported_media_type': 415,
   'svc.error.upgrade_required': 426,

@@ -114,6 +114,7 @@ export class HttpExchange implements Exchange {
     this.contentType = contentType
     this.#matched = matched
     this.#observer = observer
+    this.#memory = incomingRequest.body?.memory
     this.context.status_codes = operation.shape.statusCodes
   }
 

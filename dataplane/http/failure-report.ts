@@ -134,6 +134,14 @@ export const FAILURE_SENTENCES = {
     'the address that a trusted proxy gives in X-Forwarded-For is in none of the networks of the document',
   network_unknown:
     'the document has networks, and the address of the client is not known: the trusted proxy in front sends no X-Forwarded-For or one that names no address, or the connection has no address',
+  signature_malformed:
+    'the signature of the request, or its timestamp or id, is missing, stands twice, or has another form than the signature of the realm says',
+  signature_expired:
+    'the timestamp of the signed request is further from now than maxAgeSecs; are the clocks right?',
+  signature_wrong:
+    'the signature of the request fits none of the secrets; are they the same as at the sender, and does anything in between change the body?',
+  signature_replayed:
+    'the same delivery, with the same timestamp, was taken before and is not taken again',
   wamp_error: 'the WAMP operation failed; see the detail for its error URI',
   wamp_no_session:
     'there is no session with the router of the realm; GET /realms/URI of the management API says why, in sessions',

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Scheme } from '../../language/document.ts'
 import type { SwitchedPeer } from '../actions/performer.ts'
+import type { Holding } from '../memory/memory-budget.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import type { ServedVersion } from '../served.ts'
 import type { WebSocketOffer } from '../web-socket-switch.ts'
@@ -24,8 +25,19 @@ export interface IncomingRequest {
   readonly upgrade?: ConnectionUpgrade | undefined
   /** The caller, as soon as its credentials were accepted. */
   identity: Identity | undefined
+  /** Its body, where who the caller is could be found out only by reading it. */
+  body?: ReceivedBody
+  /** Called with the status of the response. */
+  onAnswered?: (status: number) => void
   /** Header fields that say what is left of the limits that have counted it; left out: none. */
   rateLimit?: HeaderList
+}
+
+export interface ReceivedBody {
+  /** As they came. */
+  readonly bytes: Buffer
+  /** Pays for them. */
+  readonly memory: Holding
 }
 
 /** What carries the handshake of a WebSocket up to its 101. */

@@ -2,6 +2,7 @@
 // for that (behaviour §6, *Login redirect*).
 
 import type { SecurityScheme } from '../../language/compile/security.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { decideLogin, type LoginDecision } from '../oidc/login-redirect.ts'
 import { withinNetworks } from '../security/schemes/networks.ts'
@@ -20,7 +21,7 @@ export const loginInstead = (
   const { shape, version } = operation
   if (realm === undefined || !(error instanceof GatewayError)) return error
   if (error.code !== 'svc.error.unauthorized') return error
-  const scheme = loginOf(shape.guard ?? [], incomingRequest)
+  const scheme = loginOf(shape.guard ?? [], incomingRequest, realm(version.realmUri))
   if (scheme === undefined) return error
   const { request, head } = incomingRequest
   const decision = decideLogin(
@@ -72,10 +73,11 @@ const errorOf = (decision: LoginDecision, error: GatewayError): GatewayError => 
 const loginOf = (
   guard: Guard,
   incomingRequest: IncomingRequest,
+  record: RealmRecord | undefined,
 ): SecurityScheme<'oidc'> | undefined => {
-  const open = withinNetworks(guard, callerOf(incomingRequest))
-  const { rawHeaders } = incomingRequest.request
-  const { schemes } = schemesOfRequest(open, rawHeaders)
+  const caller = callerOf(incomingRequest)
+  const open = withinNetworks(guard, caller)
+  const { schemes } = schemesOfRequest(open, caller, record)
   if (schemes.some(({ type }) => type !== 'oidc')) return undefined
   return open
     .filter((each) => each.type === 'oidc')

@@ -22,6 +22,8 @@ import type { Served, PreparedOperation } from './prepared-operation.ts'
 import type { Guard } from './operation-shape.ts'
 import { checkLimits, limitContext } from './rate-limits/check-limits.ts'
 import type { LimitTime, PreparedLimits } from './rate-limits/prepare-limits.ts'
+import { checkDeclaredLength, readBody } from './request/body.ts'
+import { hasBody } from './request/head.ts'
 import { type CheckedHead, checkHead } from './request/request-check.ts'
 import { bindingMap, fillRequestView, type RequestFacts } from './request/view.ts'
 import { ownHeaders, type RequestFields } from './response/own-headers.ts'
@@ -159,9 +161,36 @@ export class MatchedRequest extends SeenRequest implements Matched {
 
   authenticate(guard: Guard): CheckResult | Promise<CheckResult> {
     const { realmUri } = this.operation.version
-    return authenticateRequest(this.#options, this.incomingRequest, { guard, realmUri })
+    const readBody = (): Promise<Buffer> => this.#readBody()
+    return authenticateRequest(this.#options, this.incomingRequest, { guard, realmUri, readBody })
+  }
+
+  /** Rejects with a GatewayError. For a client that has disconnected there is no body, and nobody waits for it. */
+  #readBody(): Promise<Buffer> {
+    const { incomingRequest, operation } = this
+    const { head, request } = incomingRequest
+    if (!hasBody(head)) return Promise.resolve(NOTHING)
+    const { body: limits } = operation.shape
+    const { memory: budget, isScarce } = this.#options
+    const memory = budget.open(request.socket)
+    const policy = { limits, declaredLength: head.contentLength, holding: memory, isScarce }
+    return new Promise((resolve, reject) => {
+      const tooLarge = checkDeclaredLength(head, limits)
+      if (tooLarge !== undefined) {
+        reject(tooLarge)
+        return
+      }
+      readBody(request, policy, (result, bytes) => {
+        if (result === undefined) incomingRequest.body = { bytes, memory }
+        else memory.close()
+        if (result instanceof Error) reject(result)
+        else resolve(bytes)
+      })
+    })
   }
 }
+
+const NOTHING = Buffer.alloc(0)
 
 /** A plain GET in its place would leave the client without a reason. */
 const NO_WEB_SOCKETS = new GatewayError(

@@ -163,12 +163,12 @@ const shapeOf = (
   return internShape({ ...shape, ...httpSteps(shape) })
 }
 
-/** What goes upstream is held until it was checked, within what of a streamed body is held. */
+/** What goes upstream is held until it was checked, within what of a streamed body is held; so is what is signed. */
 const bodyLimitsOf = (
-  { body, schema }: CompiledOperation,
+  { body, schema, security }: CompiledOperation,
   { takesBody }: ActionResponse,
 ): BodyLimits =>
-  takesBody && schema?.body !== undefined
+  (takesBody && schema?.body !== undefined) || security.some(({ type }) => type === 'hmac')
     ? { ...body, maxBytes: Math.min(body.maxBytes, body.readBytes) }
     : body
 

@@ -173,6 +173,7 @@ export const report = (
 ): void => {
   const { status, bytes, refusal } = settlement
   options.inFlight.count--
+  incomingRequest.onAnswered?.(status)
   if (refusal !== undefined) options.onRefused(refusal)
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
   operation.row.observe(status, seconds)

@@ -4,7 +4,7 @@
 import { decodeInPieces } from '../codec/codec.ts'
 import { GatewayError, type InvalidPart } from '../gateway-error.ts'
 import type { MatchedRequest } from './matched-request.ts'
-import { readBody } from './request/body.ts'
+import { type Done, readBody } from './request/body.ts'
 import { inflateRequest, readableCodings } from './request/content-coding.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
 import type { Value } from '../../language/expression/value.ts'
@@ -77,7 +77,10 @@ const envelopeOf = ({ operation, fields }: MatchedRequest): Envelope => ({
 const needsBody = ({ incomingRequest, operation }: MatchedRequest): boolean => {
   if (!hasBody(incomingRequest.head)) return false
   return (
-    !operation.shape.forwardsBody || operation.shape.needs.body || operation.shape.needs.bodyLength
+    incomingRequest.body !== undefined ||
+    !operation.shape.forwardsBody ||
+    operation.shape.needs.body ||
+    operation.shape.needs.bodyLength
   )
 }
 
@@ -94,7 +97,7 @@ const readThenPerform = (
     holding: isKept ? exchange.memory : undefined,
     isScarce,
   }
-  readBody(request, policy, (result, bytes, length) => {
+  const received: Done = (result, bytes, length) => {
     if (result === 'gone') {
       exchange.abandon()
       return
@@ -112,7 +115,10 @@ const readThenPerform = (
       if (operation.costlyRequests > 0) performInTurn(exchange)
       else perform(exchange)
     } else decodeThenPerform(exchange, head, { bytes, wrong })
-  })
+  }
+  const { body } = incomingRequest
+  if (body === undefined) readBody(request, policy, received)
+  else received(undefined, body.bytes, body.bytes.length)
 }
 
 /** A body as it came, and what is wrong with the head of its request. */

@@ -77,13 +77,13 @@ const reportDoubles = (
     diagnostics.problem(
       'invalid_value',
       childPointer(pointer, index),
-      `its credentials stand in ${credentialPlaceOf(each).header} and can't be told from those of entry ${before + 1} (${alternatives[before]?.type ?? ''})`,
+      `its credentials stand in ${credentialPlaceOf(each).header ?? 'what the realm says'} and can't be told from those of entry ${before + 1} (${alternatives[before]?.type ?? ''})`,
     )
   }
 }
 
-/** Tickets stand in a cookie too. */
-const headersOf = (scheme: SecurityScheme): readonly string[] =>
+/** Tickets stand in a cookie too. Two signatures of a realm may stand in one header. */
+const headersOf = (scheme: SecurityScheme): readonly (string | undefined)[] =>
   scheme.type === 'oidc' ? ['authorization', 'cookie'] : [credentialPlaceOf(scheme).header]
 
 const isLike = (one: SecurityScheme, other: SecurityScheme): boolean => {

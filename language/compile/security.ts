@@ -19,6 +19,7 @@ import {
 } from './folded.ts'
 import { readNetworks } from './networks.ts'
 import { isFixedPath } from '../routes/path-pattern.ts'
+import { readSignatureFacts } from './signature-facts.ts'
 import { CLIENT_GROUP, isServedFlow, type OAuth2Flow, OWN_GRANTS } from '../realm/token-flows.ts'
 
 /** Requirements of behaviour §6: one of `networks`; at least one of `groups`, of `roles`; all of `scopes`. */
@@ -48,6 +49,8 @@ interface SchemeForms {
   readonly api_key: { readonly headerName: string }
   readonly oauth2: OAuth2Endpoints
   readonly oidc: { readonly provider: string; readonly unauthenticated?: 'redirect' }
+  /** `replays` is for people: the realm's signature has no timestamp, so that a request may come again. */
+  readonly hmac: { readonly signature: string; readonly replays?: 'pass' }
 }
 
 export type SchemeName = keyof SchemeForms
@@ -88,8 +91,8 @@ interface Reader {
 
 /** Where credentials of a scheme stand in a request. Two schemes with the same place can't be told apart. */
 export interface CredentialPlace {
-  /** Lower case. What the gateway has checked it does not send on. */
-  readonly header: string
+  /** Lower case. What the gateway has checked it does not send on. undefined: the realm says where; upstreams get it. */
+  readonly header?: string
   /** The first word of the header (RFC 9110 §11.4), lower case; undefined: the whole header is the credential. */
   readonly authScheme?: 'basic' | 'bearer'
   /** Tokens are told from others by their type. */
@@ -153,6 +156,12 @@ const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
     compile: (reader) => compileOidc(reader),
     credentials: inAuthorization({ authScheme: 'bearer', token: 'ticket' }),
     endpoint: ({ provider }) => ({ type: 'oidc', provider }),
+  },
+  hmac: {
+    own: ['signature'],
+    compile: (reader) => compileSignature(reader),
+    credentials: () => ({}),
+    endpoint: noEndpoint,
   },
 }
 
@@ -297,6 +306,27 @@ const warnOfNoToken = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): v
     )
 }
 
+const compileSignature = (reader: Reader): SecurityScheme<'hmac'> | undefined => {
+  const { map, realm, diagnostics } = reader
+  const pointer = childPointer(map.pointer, 'signature')
+  const signature = textMember(reader, 'signature')
+  if (signature === undefined) {
+    if (!map.keys.includes('signature'))
+      diagnostics.problem(
+        'missing_required_value',
+        pointer,
+        "hmac needs the name of one of the realm's signatures",
+      )
+    return undefined
+  }
+  return {
+    type: 'hmac',
+    signature,
+    ...readSignatureFacts(signature, pointer, { realm, diagnostics }),
+    ...requirementsOf(reader, 'hmac'),
+  }
+}
+
 const endpointPath = (reader: Reader, key: string, fallback: string): string => {
   const path = textMember(reader, key) ?? fallback
   if (!isFixedPath(path))
@@ -426,10 +456,15 @@ const warnOfForbidden = (
     )
   }
   if (groups?.length === 0) warn('groups', emptyList('groups', 'group'))
+  else if (groups !== undefined && type === 'hmac') warn('groups', NO_MEMBER)
   if (roles?.length === 0) warn('roles', emptyList('roles', 'role'))
+  else if (roles !== undefined && type === 'hmac') warn('roles', NO_MEMBER)
   if (scopes !== undefined && scopes.length > 0 && type !== 'oauth2')
     warn('scopes', `only tokens of oauth2 have scopes, and this is ${type}. Require groups instead`)
 }
+
+const NO_MEMBER =
+  'who signs a request is in no group and has no role. Leave the list out, or name another signature'
 
 const emptyList = (list: string, name: string): string =>
   `a caller must have one of the ${list}, and the list is empty. Name a ${name}, or leave ${list} out to let in everyone who is authenticated`

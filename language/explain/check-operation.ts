@@ -45,12 +45,20 @@ export const checkCredentials = (
   })
   if (isAnonymous(security)) return { check: check('pass', 'no credentials are asked for') }
   const schemes = authSchemesOf(security)
+  const signed = schemes.find((each) => each.type === 'hmac')
   const found = presentIn(request, security)
   if (found.length > 0)
     return {
       check: check(
         'unknown',
         `there is ${found.map((each) => neededBy(each)).join(' and ')}, which realm ${realmUri} verifies; not checked here`,
+      ),
+    }
+  if (signed !== undefined)
+    return {
+      check: check(
+        'unknown',
+        `it depends on ${schemes.map((each) => neededBy(each)).join(', or ')}: where a signature stands only realm ${realmUri} says`,
       ),
     }
   if (schemes.length < security.length)
@@ -90,7 +98,10 @@ const presentIn = (request: ReadRequest, security: CompiledSecurity): readonly S
   return found.source === 'header' || request.headers.has('cookie') ? found.schemes : []
 }
 
-const neededBy = ({ type }: SecurityScheme): string => NEEDED[type]
+const neededBy = (scheme: SecurityScheme): string =>
+  scheme.type === 'hmac' && scheme.replays === 'pass'
+    ? `${NEEDED.hmac}, which has no timestamp, so that nothing is remembered and the same request may come again`
+    : NEEDED[scheme.type]
 
 const BEARER = 'a token in Authorization: Bearer'
 
@@ -99,6 +110,7 @@ const NEEDED: Readonly<Record<SecurityScheme['type'], string>> = {
   api_key: 'a key in the header that its header_name says',
   oauth2: BEARER,
   oidc: `a ticket in a cookie, or ${BEARER}`,
+  hmac: 'a signature of the whole request',
 }
 
 const isRedirected = (request: ReadRequest, security: CompiledSecurity): boolean =>

@@ -54,6 +54,8 @@ const keyOf = (scheme: SecurityScheme): string => {
       return scheme.type
     case 'api_key':
       return `api_key ${scheme.headerName}`
+    case 'hmac':
+      return `hmac ${scheme.signature}`
     case 'oauth2':
       return `oauth2 ${scheme.flow} ${scheme.tokenPath}`
   }
@@ -92,6 +94,12 @@ const schemeObject = (
         ...BEARER,
         description:
           'A ticket. Browsers have it as a cookie after the login, and send the value of the CSRF cookie beside it.',
+      }
+    case 'hmac':
+      return {
+        type: 'http',
+        scheme: 'signature',
+        description: 'The request is signed (HMAC) with a secret that sender and gateway share.',
       }
     case 'oauth2':
       return oauth2Object(scheme, scopes, basePath)

@@ -2,6 +2,7 @@
 
 import type { ValueMap } from '../expression/value.ts'
 import type { CredentialFacts } from './credentials.ts'
+import type { SignatureFacts } from './signatures.ts'
 
 export interface Environment {
   /** Facts of a realm; undefined: there is no such realm. */
@@ -23,6 +24,8 @@ export interface RealmFacts {
   readonly hasUsers?: boolean
   /** undefined: not known. */
   readonly hasApiKeys?: boolean
+  /** Facts by name of the signature. Left out: not known. */
+  readonly signatures?: Readonly<Record<string, SignatureFacts>> | undefined
   /** Whether it trusts issuers of tokens. */
   readonly hasIssuers?: boolean
   /** `oauth2.grants`; undefined: all. */
@@ -39,6 +42,6 @@ export interface RealmFacts {
   readonly isSignedApart?: boolean
   /** The gateway trusts no proxy and reads no PROXY headers: a client has the address of its connection. */
   readonly hasConnectionsAlone?: boolean
-  /** The gateway has no Redis: it counts requests for itself, whatever other gateways count. */
+  /** The gateway has no Redis: what it counts and remembers, other gateways do not know. */
   readonly countsAlone?: boolean
 }

@@ -4,6 +4,7 @@
 import type { RealmFacts } from './environment.ts'
 import { credentialFactsOf } from './credentials.ts'
 import type { RealmRecord } from './record.ts'
+import { signatureFactsOf } from './signatures.ts'
 import { webSocketUrls } from './router-urls.ts'
 import { CLIENT_GROUP } from './token-flows.ts'
 
@@ -15,6 +16,7 @@ export const factsOf = (realm: RealmRecord): RealmFacts => ({
   ...(realm.oauth2?.grants !== undefined && { grants: realm.oauth2.grants }),
   hasUsers: (realm.users ?? []).length > 0,
   hasApiKeys: (realm.api_keys ?? []).length > 0,
+  signatures: signatureFactsOf(realm),
   hasClients: (realm.users ?? []).some(({ groups = [] }) => groups.includes(CLIENT_GROUP)),
   hasWebSocket: webSocketUrls(realm.router).length > 0,
   hasSigningKeys: (realm.signing_keys ?? []).length > 0,

@@ -11,6 +11,7 @@ import type { OIDC_PROVIDER_SCHEMA } from '../schema/oidc-provider-schema.ts'
 import type { TypeOf } from '../schema/realm-notation.ts'
 import type { RealmSchema } from '../schema/realm-schema.ts'
 import type { ROUTER_SCHEMA } from '../schema/router-schema.ts'
+import type { SIGNATURE_SCHEMA } from '../schema/signature-schema.ts'
 
 export type RealmRecord = TypeOf<RealmSchema>
 export type RouterRecord = TypeOf<typeof ROUTER_SCHEMA>
@@ -19,5 +20,7 @@ export type ApiKeyRecord = TypeOf<typeof API_KEY_SCHEMA>
 export type TrustedIssuerRecord = TypeOf<typeof TRUSTED_ISSUER_SCHEMA>
 /** behaviour §6, *Provider entry*. */
 export type OidcProviderRecord = TypeOf<typeof OIDC_PROVIDER_SCHEMA>
+/** behaviour §6, *Signed requests*. */
+export type SignatureRecord = TypeOf<typeof SIGNATURE_SCHEMA>
 /** behaviour §7, *Credentials*. */
 export type CredentialRecord = TypeOf<typeof CREDENTIAL_SCHEMA>

@@ -6,6 +6,7 @@ import { CREDENTIAL_SCHEMA } from './credential-schema.ts'
 import { OIDC_PROVIDER_SCHEMA } from './oidc-provider-schema.ts'
 import { type PublishedSchema, TEXT } from './realm-notation.ts'
 import { ROUTER_SCHEMA } from './router-schema.ts'
+import { SIGNATURE_SCHEMA } from './signature-schema.ts'
 
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 
@@ -93,6 +94,16 @@ const SCHEMA = {
       'x-importance': 'known',
       description: 'Issuers whose bearer tokens the security type oauth2 believes.',
       'x-explain': 'Issuers whose bearer tokens are accepted.',
+    },
+    signatures: {
+      type: 'object',
+      maxProperties: 100,
+      additionalProperties: SIGNATURE_SCHEMA,
+      // An older gateway rejects the documents that name one, so that nobody is admitted without it.
+      'x-importance': 'ignorable',
+      description: 'Name to signature, for the security type hmac.',
+      'x-explain':
+        'How senders of signed requests sign, by the name that documents have in signature: a preset or the form itself, and secrets.',
     },
     credentials: {
       type: 'object',

@@ -56,6 +56,7 @@ const DEFINITIONS = {
   api_key: 'apiKeySecurity',
   oauth2: 'oauth2Security',
   oidc: 'oidcSecurity',
+  hmac: 'hmacSecurity',
 }
 
 const SECURITY_OBJECT: DocumentSchema = {
@@ -154,6 +155,14 @@ export const SECURITY_SCHEMAS = {
         { ...oneOf(['reject', 'redirect']), default: 'reject' },
       ),
     },
+  ),
+  hmacSecurity: scheme(
+    { type: 'hmac', signature: '${1:partner}' },
+    'A signature of the whole request, as the realm says in signatures: Standard Webhooks, GitHub, Stripe.',
+    {
+      signature: key("Name of one of the realm's signatures.", TEXT),
+    },
+    ['signature'],
   ),
   networks: {
     ...LIST,

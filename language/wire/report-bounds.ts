@@ -29,7 +29,12 @@ export const reportedBytes = (kind: 'spec' | 'realm', key: string): number =>
 export const reportedItemBytes = (key: string): number => jsonBytes(key) + ITEM_BYTES
 
 /** What only a gateway knows of a document: the operator has found the others itself. */
-export const GATEWAY_WARNINGS = ['Shadowed', 'ConnectionAddress', 'CountedPerGateway'] as const
+export const GATEWAY_WARNINGS = [
+  'Shadowed',
+  'ConnectionAddress',
+  'CountedPerGateway',
+  'RememberedPerGateway',
+] as const
 
 /** Those of the gateway come first: the author of the document can find the other warnings without it. */
 export const reportedWarnings = (warnings: readonly Warning[]): readonly Warning[] =>

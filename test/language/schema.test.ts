@@ -36,6 +36,7 @@ describe('the schema and the types name the same', () => {
         api_key: true,
         oauth2: true,
         oidc: true,
+        hmac: true,
       }),
       definition('securityScheme').properties?.['type']?.enum,
     ],

@@ -204,7 +204,10 @@ const preparePathAndQuery = (
 
 /** The headers whose credentials the gateway itself verifies. */
 const credentialsOf = (security: CompiledSecurity): readonly string[] =>
-  authSchemesOf(security).map((scheme) => dashed(credentialPlaceOf(scheme).header.toLowerCase()))
+  authSchemesOf(security).flatMap((scheme) => {
+    const { header } = credentialPlaceOf(scheme)
+    return header === undefined ? [] : [dashed(header.toLowerCase())]
+  })
 
 const prepareHeaders = (
   action: ForwardAction,

@@ -11,7 +11,7 @@ import type { RequestHead } from './head.ts'
 import { noMemoryToRead } from '../../memory/no-memory.ts'
 
 /** `gone`: the client has disconnected. */
-type Done = (result: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
+export type Done = (result: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
 
 export interface BodyPolicy {
   readonly limits: BodyLimits

@@ -171,6 +171,9 @@ const LIMITS_OF_CALLERS = limits('late')
 const AUTHENTICATE: RequestStep = {
   name: ({ code, pointer }) => {
     if (code === 'svc.error.internal') return 'internal'
+    // A signature is one of the whole request.
+    if (code === 'svc.error.payload_too_large' || code === 'svc.error.request_timeout')
+      return 'body'
     if (code === 'svc.error.too_many_requests' || code === 'svc.error.overloaded') return 'limit'
     return code === 'svc.error.forbidden' && pointer !== undefined ? 'requirements' : 'authenticate'
   },

@@ -84,9 +84,10 @@ type SentAlong = SchemeTraits['sentByBrowsers'] | 'network'
 /** What a browser would send by itself to show who connects: a header decides alone (behaviour §6). */
 const sentAlong = (
   security: CompiledSecurity,
-  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
 ): readonly SentAlong[] => {
-  const { schemes, source } = schemesOfRequest(security, rawHeaders)
+  const { headers } = request
+  const { schemes, source } = schemesOfRequest(security, { request })
   if (source === 'header')
     return schemes.map((each) =>
       isCookieKey(each) ? 'cookie' : withoutCookie(SCHEMES[each.type].sentByBrowsers),

@@ -17,6 +17,18 @@ export interface Caller {
   /** A trusted proxy says the address. */
   readonly isForwarded: boolean
   readonly requestId: string
+  /** What a signature covers beside the headers; if left out, there is none to verify. */
+  readonly whole?: WholeRequest
+}
+
+/** The parts of a request that only a signature of all of it needs. */
+export interface WholeRequest {
+  /** Without the question mark, as it came. */
+  readonly query: string
+  /** The bytes as they came, read within the limits of the operation. Rejects with a GatewayError. */
+  readBody(): Promise<Uint8Array>
+  /** Calls the listener with the status of the response, once. */
+  onAnswered(listener: (status: number) => void): void
 }
 
 /** `context.security` (behaviour §6). Names are snake_case: expressions read them. */
@@ -25,7 +37,7 @@ export interface Identity extends ValueMap {
   readonly realm_uri: string
   readonly authid: string
   readonly username: string
-  /** `password`, `api_key`, `oauth2`, `oidcrp`. */
+  /** `password`, `api_key`, `oauth2`, `oidcrp`, `hmac`. */
   readonly authmethod: string
   readonly authroles: readonly string[]
   readonly groups: readonly string[]

@@ -3,7 +3,7 @@
 import type { SchemeName } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Identity } from './authentication.ts'
-import type { TokenReason, TokenRefusal } from '../../gateway-error.ts'
+import type { SignatureReason, TokenReason, TokenRefusal } from '../../gateway-error.ts'
 import { rejected, unauthorized } from './challenge.ts'
 
 /** One request to authenticate. */
@@ -33,6 +33,10 @@ export type FailureReason =
   | 'csrf'
   | 'forbidden'
   | 'network'
+  | 'unknown_signature'
+  | 'unread_body'
+  | 'replays_unknown'
+  | SignatureReason
 
 export type AuthenticationResult = KnownIdentity | Refusal
 

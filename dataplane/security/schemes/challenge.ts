@@ -2,7 +2,12 @@
 // tell a client what to do, never which part of its credentials was wrong.
 
 import type { SchemeName } from '../../../language/compile/security.ts'
-import { GatewayError, type NetworkReason, type TokenRefusal } from '../../gateway-error.ts'
+import {
+  GatewayError,
+  type NetworkReason,
+  type SignatureReason,
+  type TokenRefusal,
+} from '../../gateway-error.ts'
 import { SCHEMES } from './scheme-table.ts'
 
 /**
@@ -21,19 +26,19 @@ export const unauthorized = (
 
 /**
  * The refusal of credentials that do not count. `invalid_token` where they are a token (RFC 6750 §3.1).
- * @param token why it does not, for logs: the client is not told
+ * @param why it does not, for logs: the client is not told
  */
 export const rejected = (
   scheme: SchemeName,
   realmUri: string,
-  token?: TokenRefusal,
+  why?: TokenRefusal | SignatureReason,
 ): GatewayError =>
   new GatewayError('svc.error.unauthorized', 'These credentials are not accepted here', {
     description: `Authenticate by ${scheme}; what was sent is wrong, has expired or was revoked.`,
     headers: {
       'www-authenticate': `${challengeOf(scheme, realmUri)}${SCHEMES[scheme].onRejection}`,
     },
-    token,
+    ...(typeof why === 'string' ? { reason: why } : { token: why }),
   })
 
 /**

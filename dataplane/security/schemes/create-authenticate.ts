@@ -49,7 +49,9 @@ export const createAuthenticate = (
       if (authSchemesOf(open).length === 0) return ANONYMOUS_CALLER
       const record = deps.realms(realmUri)
       if (record === undefined) return refuseMissing(input)
-      const result = settle(input, (scheme) => verify(scheme, record, caller))
+      const result = settle(input, presentedIn(input, record), (scheme) =>
+        verify(scheme, record, caller),
+      )
       return result instanceof Promise ? result.catch(fail) : result
     } catch (cause) {
       return fail(cause)
@@ -75,11 +77,10 @@ interface Presented extends Pick<FoundCredentials, 'schemes' | 'isAmbiguous'> {
 }
 
 /** The authenticator of a single scheme decides whether there are credentials. */
-const presentedIn = ({ security, caller }: AuthenticationInput): Presented => {
+const presentedIn = ({ security, caller }: AuthenticationInput, record: RealmRecord): Presented => {
   if (security.length === 1)
     return { schemes: authSchemesOf(security), isAmbiguous: false, isByHeader: false }
-  const { rawHeaders } = caller.request
-  const found = schemesOfRequest(security, rawHeaders)
+  const found = schemesOfRequest(security, caller, record)
   return { ...found, isByHeader: found.source === 'header' }
 }
 
@@ -99,10 +100,10 @@ interface Failed {
  */
 const settle = (
   input: AuthenticationInput,
+  presented: Presented,
   verify: Verify,
 ): AuthenticateResult | Promise<AuthenticateResult> => {
   const { realmUri } = input
-  const presented = presentedIn(input)
   let taken: Taken | undefined
   let absent: Failed | undefined
 

@@ -30,6 +30,7 @@ import {
   createConnectionIdentityCache,
   type CredentialSource,
 } from './connection-identity-cache.ts'
+import { createSignature } from './signature.ts'
 import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
 import { SCHEMES } from './scheme-table.ts'
 import { createTicketScheme } from './ticket-scheme.ts'
@@ -59,11 +60,13 @@ export const createCredentialVerifier = (deps: VerifierDeps): VerifyCredentials 
   const gate = createRevocationGate(deps.shared, deps.redisAway)
   const authenticators = createAuthenticators(deps, gate)
   const identityCache = createConnectionIdentityCache(gate, deps.now)
+  const verifySignature = createSignature(deps)
   return (scheme, record, caller) => {
+    if (scheme.type === 'hmac') return verifySignature(scheme.signature, record, caller)
     const { request } = caller
     const source = {
       scheme: scheme.type,
-      header: credentialPlaceOf(scheme).header,
+      header: credentialPlaceOf(scheme).header ?? '',
       mayBeCookie: SCHEMES[scheme.type].sentByBrowsers === 'cookie',
     }
     const known = identityCache.find(request, source, record)
@@ -99,7 +102,7 @@ const withinFlow = (
 const createAuthenticators = (
   deps: VerifierDeps,
   gate: RevocationGate,
-): Readonly<Record<SchemeName, Authenticator>> => {
+): Readonly<Record<Exclude<SchemeName, 'hmac'>, Authenticator>> => {
   const { keys, tickets, accessTokens, passwords, now } = deps
   const issued = createIssuedTokens({ keys: createIssuerKeys({ fetch: deps.fetch, now }), now })
   return {

@@ -105,6 +105,24 @@ export const issuedIdentity = (realmUri: string, issued: IssuedIdentity): Identi
     claims: issued.claims ?? NO_CLAIMS,
   })
 
+/** Who signs requests: it is no user, and in no group. */
+export const signatureIdentity = (realmUri: string, name: string): Identity =>
+  Object.freeze({
+    type: 'hmac',
+    realm_uri: realmUri,
+    authid: name,
+    username: name,
+    authmethod: 'hmac',
+    authroles: [],
+    groups: [],
+    client_id: '',
+    session: '',
+    scope: [],
+    locale: '',
+    meta: NO_META,
+    claims: NO_CLAIMS,
+  })
+
 const localeOf = ({ meta }: UserRecord): string => {
   const locale = meta !== undefined && Object.hasOwn(meta, 'locale') ? meta['locale'] : ''
   return typeof locale === 'string' ? locale : ''

@@ -55,4 +55,11 @@ export const SCHEMES: Readonly<Record<SchemeName, SchemeTraits>> = {
     sentByBrowsers: 'cookie',
     isTemporary: true,
   },
+  hmac: {
+    challenge: (realm) => `Signature realm="${realm}"`,
+    onRejection: '',
+    namesScopes: false,
+    sentByBrowsers: 'nothing',
+    isTemporary: false,
+  },
 }

@@ -3,6 +3,7 @@
 
 import { COUNTED_PER_GATEWAY } from '../../../language/compile/rate-limits.ts'
 import { CONNECTION_ADDRESS } from '../../../language/compile/security.ts'
+import { REMEMBERED_PER_GATEWAY } from '../../../language/compile/signature-facts.ts'
 import { GATEWAY_WARNINGS } from '../../../language/wire/report-bounds.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { isSameText } from '../../../language/wire/digest.ts'
@@ -322,6 +323,7 @@ const GATEWAY_MESSAGES: Readonly<Record<(typeof GATEWAY_WARNINGS)[number], strin
     'another document has this route at a data plane, so this one does not serve it there for now',
   ConnectionAddress: CONNECTION_ADDRESS,
   CountedPerGateway: COUNTED_PER_GATEWAY,
+  RememberedPerGateway: REMEMBERED_PER_GATEWAY,
 }
 
 const inDocument = <Located extends { readonly path: string }>(located: Located): Located => ({

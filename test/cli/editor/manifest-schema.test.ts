@@ -83,7 +83,7 @@ describe('the schema for editors', () => {
       ),
     )
     const [values = [], ...objects] = offered
-    expect(offered.map(({ length }) => length)).toEqual([3, 1, 4])
+    expect(offered.map(({ length }) => length)).toEqual([3, 1, 5])
     for (const text of [...values, ...objects.flat().map((object) => `[${object}]`)])
       expect(faultsOf(replace('{type: basic, groups: [a]}', text))).toEqual([])
   })

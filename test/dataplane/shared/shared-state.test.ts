@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openJournal } from '../../../dataplane/shared/journal.ts'
 import { MemoryState, type Journal } from '../../../dataplane/shared/memory-state.ts'
+import { ValuesByKind } from '../../../dataplane/shared/values-by-kind.ts'
 import {
   answerCall,
   RelayedState,
@@ -251,6 +252,25 @@ describe('room in memory', () => {
     // What is held can still be told from what is new.
     expect(await state.takeOnce('oidc-state:filler-0', 600)).toBe(false)
     await state.close()
+  })
+
+  it('of deliveries is bounded for each realm, and keeps some for every other one', () => {
+    const values = new ValuesByKind()
+    const fill = (owner: string): number => {
+      for (let count = 0; ; count++) {
+        const key = `signed:${owner}:${count}`
+        if (!values.hasRoomFor(key, 0)) return count
+        values.set(key, { value: '1', until: 300 })
+      }
+    }
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(fill)).toEqual([
+      50_000, 50_000, 50_000, 50_000, 1000, 1000,
+    ])
+    values.sweep(300)
+    values.set('signed:a:1', { value: '1', until: 600 })
+    values.delete('signed:a:1')
+    expect(fill('a')).toBe(50_000)
+    expect(fill('oidc')).toBe(50_000)
   })
 
   it('comes back when what was there has expired, looked for once a second', async () => {

@@ -53,6 +53,14 @@ describe('a list', () => {
     ['has an entry with an unknown property', [BASIC, { ...KEY, x: 1 }], ['/1/x invalid_value']],
     ['has two of basic', [BASIC, { ...BASIC, groups: ['a'] }], ['/1 invalid_value']],
     ['has two of oauth2', [OAUTH2, { ...OAUTH2, flow: 'implicit' }], ['/1 invalid_value']],
+    [
+      'has two of hmac',
+      [
+        { type: 'hmac', signature: 'a' },
+        { type: 'hmac', signature: 'b' },
+      ],
+      ['/1 invalid_value'],
+    ],
     ['has two of oidc', [OIDC, { ...OIDC, provider: 'corp' }], ['/1 invalid_value']],
     ['has a key in authorization beside basic', [BASIC, { type: 'api_key' }], ['/1 invalid_value']],
     [

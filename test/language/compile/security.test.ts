@@ -6,6 +6,8 @@ import { compiled, compiledGet, documentOf, faultsOf, STATIC } from '../document
 
 const realm = { authmethods: ['oidcrp', 'cookie', 'x'], oidcProviders: ['default', 'corp'] }
 
+const KNOWN = { hub: { hasTimestamp: false }, partner: { hasTimestamp: true } }
+
 const securityOf = (security: unknown) =>
   compiledGet({ realm, paths: { '/x': { security, get: STATIC } } }).security
 
@@ -24,6 +26,10 @@ describe('what security means', () => {
         scopes: ['b'],
         pointer: '/versions/v1/paths/~1x/security',
       },
+    ],
+    [
+      { type: 'hmac', signature: 'hub' },
+      { type: 'hmac', signature: 'hub' },
     ],
     [{ type: 'api_key' }, { type: 'api_key', headerName: 'authorization' }],
     [
@@ -76,6 +82,9 @@ describe('what is not understood does not load', () => {
     [{ type: 'anonymous' }, ['/type invalid_value']],
     [{ type: 'constructor' }, ['/type invalid_value']],
     [{ constructor: 1 }, ['/type missing_required_value']],
+    [{ type: 'hmac' }, ['/signature missing_required_value']],
+    [{ type: 'hmac', signature: 1 }, ['/signature invalid_datatype']],
+    [{ type: 'hmac', signature: 'a', secret: 'b' }, ['/secret invalid_value']],
     [{ type: 'basic', __proto__x: 1 }, ['/__proto__x invalid_value']],
     [{ type: 'basic', scheme: 'a', flow: 'b' }, ['/scheme invalid_value', '/flow invalid_value']],
     [{ type: 'basic', groups: null }, ['/groups invalid_datatype']],
@@ -118,6 +127,40 @@ describe('what is not understood does not load', () => {
     expect(warningsIn({ ...realm, isSignedApart: true })).toEqual(expected)
     expect(warningsIn({ ...realm, isSignedApart: false })).toEqual([])
     expect(warningsIn(realm)).toEqual([])
+  })
+
+  it.each<[object, Partial<RealmFacts>, readonly string[]]>([
+    [{ signature: 'hub' }, {}, []],
+    [{ signature: 'hub' }, { signatures: {} }, ['UnsatisfiedSecurity /security/signature']],
+    [{ signature: 'toString' }, { signatures: {} }, ['UnsatisfiedSecurity /security/signature']],
+    [{ signature: 'hub' }, { countsAlone: true }, []],
+    [{ signature: 'hub' }, { signatures: KNOWN, countsAlone: true }, []],
+    [{ signature: 'partner' }, { signatures: KNOWN }, []],
+    [
+      { signature: 'partner' },
+      { signatures: KNOWN, countsAlone: true },
+      ['RememberedPerGateway /security/signature'],
+    ],
+    [{ signature: 'hub', groups: ['staff'] }, {}, ['AlwaysForbidden /security/groups']],
+    [{ signature: 'hub', roles: ['staff'] }, {}, ['AlwaysForbidden /security/roles']],
+  ])('hmac with %j in a realm with %j', (security, facts, expected) => {
+    const { warnings } = compiled({
+      realm: { ...realm, ...facts },
+      api: { security: { type: 'hmac', ...security } },
+      paths: { '/x': { get: STATIC } },
+    })
+    expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
+  })
+
+  it('says of a signature without a timestamp that replays pass, as far as the realm is known', () => {
+    const security = { type: 'hmac', signature: 'hub' }
+    const securityIn = (signatures: RealmFacts['signatures']) =>
+      compiledGet({
+        realm: { ...realm, signatures },
+        paths: { '/x': { security, get: STATIC } },
+      }).security
+    expect(securityIn(KNOWN)).toEqual([{ type: 'hmac', signature: 'hub', replays: 'pass' }])
+    expect(securityIn(undefined)).toEqual([{ type: 'hmac', signature: 'hub' }])
   })
 
   it.each<[string, boolean | undefined, readonly string[]]>([
