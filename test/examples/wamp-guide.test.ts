@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { env, execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
-import { signatureOf } from '../../dataplane/actions/wamp/callback/signature.ts'
+import { signatureHeaders } from '../../dataplane/actions/wamp/callback/signature.ts'
 import { STATUS_CODES } from '../../language/compile/status-codes.ts'
 import { isRealRequired } from '../support/availability.ts'
 import { guideOf, textOf } from '../support/pages.ts'
@@ -32,7 +32,12 @@ const snippet = (language: string): string =>
 
 const BODY = '{"args":["Ada"],"kwargs":{},"details":{}}'
 const SECRET = 'tell-nobody'
-const SIGNED = signatureOf(SECRET, 1000, Buffer.from(BODY))
+const [, SIGNED = ''] = signatureHeaders({
+  secret: SECRET,
+  id: 'delivery-1',
+  unixSeconds: 1000,
+  body: Buffer.from(BODY),
+})
 
 /** Secret, header, body, now; and whether it is genuine. */
 const CASES = [

@@ -12,7 +12,7 @@ import type {
 } from '../../../upstream/upstream.ts'
 import type { WampError } from '../../../wamp/session/joined-session.ts'
 import { callbackError, type CallbackErrorCode, type CallbackReply } from './reply.ts'
-import { signatureOf } from './signature.ts'
+import { signatureHeaders } from './signature.ts'
 import type { CallbackUrl } from './url.ts'
 
 export interface Delivery {
@@ -141,7 +141,7 @@ class Delivering implements UpstreamSink {
     ]
     if (secret === undefined) return headers
     const unixSeconds = Math.floor(this.#tools.wallClock() / 1000)
-    return [...headers, 'x-svc-signature', signatureOf(secret, unixSeconds, body)]
+    return [...headers, ...signatureHeaders({ secret, id, unixSeconds, body })]
   }
 
   #giveUp(code: CallbackErrorCode, message: string, cause?: unknown): void {

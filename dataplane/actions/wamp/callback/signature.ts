@@ -1,18 +1,44 @@
-// Signs a callback: it computes a header value from the realm's secret, a time and the posted bytes.
+// Signs what is posted to callbacks: it computes headers from the realm's secret, an id, a time and the posted bytes.
 
-import { createHmac } from 'node:crypto'
+import { PRESETS, secretBytes } from '../../../../language/realm/signatures.ts'
+import { hmacOf } from '../../../signed-text.ts'
+
+export interface SignedDelivery {
+  readonly secret: string
+  /** The same for every attempt, and for no other delivery. */
+  readonly id: string
+  readonly unixSeconds: number
+  /** As it is posted. */
+  readonly body: Uint8Array
+}
 
 /**
- * Value of `x-svc-signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>." and the body>`.
- *
- * A receiver reads `t` and `v1` from the header, computes the HMAC of the characters of `t`, a dot and the
- * raw body with the shared secret, compares it with `v1` in constant time, and rejects a `t` that is more than some
- * minutes from its own clock, or a delivery id (`x-svc-delivery`) that it has already seen.
+ * Names and values of the headers, in turn:
+ * - `x-svc-signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>." and the body>`, with the characters of the secret.
+ * - those of Standard Webhooks 1.0, with the bytes behind `whsec_` where the secret begins so, else its characters.
  *
  * @example
- * signatureOf('secret', 1700000000, Buffer.from('{}')) // 't=1700000000,v1=…'
+ * signatureHeaders({ secret, id, unixSeconds: 1700000000, body }) // ['x-svc-signature', 't=1700000000,v1=…', 'webhook-id', …]
  */
-export const signatureOf = (secret: string, unixSeconds: number, body: Uint8Array): string => {
-  const digest = createHmac('sha256', secret).update(`${unixSeconds}.`).update(body).digest('hex')
-  return `t=${unixSeconds},v1=${digest}`
+export const signatureHeaders = ({
+  secret,
+  id,
+  unixSeconds,
+  body,
+}: SignedDelivery): readonly string[] => {
+  const { standard, stripe } = PRESETS
+  const timestamp = String(unixSeconds)
+  const values = { fields: { id, timestamp }, body }
+  const own = hmacOf(stripe, secret, values).toString(stripe.encoding)
+  const signature = hmacOf(standard, secretBytes(secret, standard.secret), values)
+  return [
+    'x-svc-signature',
+    `t=${timestamp},${stripe.prefix}${own}`,
+    'webhook-id',
+    id,
+    'webhook-timestamp',
+    timestamp,
+    standard.signature,
+    `${standard.prefix}${signature.toString(standard.encoding)}`,
+  ]
 }

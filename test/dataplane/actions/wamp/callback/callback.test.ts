@@ -172,6 +172,23 @@ describe('an invocation', () => {
     expect(isGenuine({ ...first, body: Buffer.from('{}') }, 'shared secret')).toBe(false)
   })
 
+  it.each([
+    ['shared secret', Buffer.from('shared secret')],
+    ['whsec_c2hhcmVkIHNlY3JldA==', Buffer.from('shared secret')],
+    ['whsec_shared secret', Buffer.from('whsec_shared secret')],
+  ])('is signed for libraries of Standard Webhooks too, with %s', async (secret, key) => {
+    const { handler, received } = await invoking(json(null), { secret })
+    await handler({ ...INVOCATION, args: ['Größe'] })
+    const [{ request, body } = { request: undefined, body: Buffer.of() }] = received
+    const { 'webhook-id': id, 'webhook-timestamp': time, ...rest } = request?.headers ?? {}
+    expect(id).toBe(rest['x-svc-delivery'])
+    expect(rest['x-svc-signature']).toMatch(new RegExp(`^t=${String(time)},v1=`))
+    const mac = createHmac('sha256', key)
+      .update(`${String(id)}.${String(time)}.`)
+      .update(body)
+    expect(rest['webhook-signature']).toBe(`v1,${mac.digest('base64')}`)
+  })
+
   it.each<[string, Respond, object]>([
     ['args alone', json({ args: [1] }), { args: [1], kwargs: {} }],
     ['kwargs alone', json({ kwargs: { a: 1 } }), { args: [], kwargs: { a: 1 } }],
