@@ -19,7 +19,8 @@ export interface CommandIo {
 }
 
 /**
- * 0: as wished. 1: it works, and the result is negative. 2: it could not be done. 3: of a difference, security is loosened.
+ * 0: as wished. 1: it works, and the result is negative. 2: it could not be done. 3: of a difference, security is loosened; of
+ * an import, something is left out.
  * 4: it was done in part.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4

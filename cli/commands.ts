@@ -56,6 +56,10 @@ export const COMMANDS = {
     summary: 'write the OpenAPI description of a version',
     load: async () => (await import('./commands/openapi.ts')).openapi,
   },
+  'import-openapi': {
+    summary: 'write an OpenAPI description as a document',
+    load: async () => (await import('./commands/import-openapi.ts')).importOpenapi,
+  },
   schema: {
     summary: 'print the JSON Schema for editors',
     load: async () => (await import('./commands/schema.ts')).schema,

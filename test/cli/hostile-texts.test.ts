@@ -186,6 +186,12 @@ describe('hostile files', () => {
       '"action":',
       `"examples":{"${inJson}":{"given":{"body":"${inJson}"},"expect":{"body":{"${inJson}":"${inJson}"},"headers":{"${inJson}":1}}}},"action":`,
     ),
+    'is a hostile OpenAPI description': JSON.stringify({
+      openapi: '3.0.0',
+      info: { title: HOSTILE },
+      servers: [{ url: `http://a/${HOSTILE}` }, { url: HOSTILE }],
+      paths: { [`/${HOSTILE}`]: { get: { [HOSTILE]: 1 } }, '/a': { [HOSTILE]: 1, get: {} } },
+    }),
     'has a hostile expression': JSON.stringify(DOCUMENT).replace(
       '"orders"',
       `"{{request.${inJson} |> nope${inJson}}}"`,
@@ -201,6 +207,7 @@ describe('hostile files', () => {
     ['routes', '-o', 'json'],
     ['openapi'],
     ['openapi', '-o', 'yaml'],
+    ['import-openapi'],
     ['test'],
     ['test', '-o', 'json'],
     ['test', '-o', 'junit'],
@@ -251,7 +258,7 @@ it.each([
   const { stdout, stderr } = spawnSync(process.execPath, [join(ROOT, program), ...words], {
     env: programEnvironment({}),
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 50_000,
   })
   expect(stdout + stderr).not.toBe('')
   expectHarmless({ stdout, stderr })
@@ -266,6 +273,7 @@ it('every command that reads something is among these', () => {
     // It prints what `test` does of files, and serves.
     'mock',
     'openapi',
+    'import-openapi',
     'apply',
     'serve',
     ...none,
