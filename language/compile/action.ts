@@ -58,7 +58,7 @@ export interface EmptyAction {
 /** Files of the gateway that show descriptions of APIs to people. */
 export type DocsFile = 'swagger-ui-bundle.js' | 'swagger-ui.css'
 
-/** Of `docs_page` alone: gives the bytes of a file of the gateway as the body of its result. */
+/** Gives the bytes of a file of the gateway as the body of its result, for `docs_page` alone. */
 interface DocsFileAction {
   readonly type: 'docs_file'
   readonly name: DocsFile
