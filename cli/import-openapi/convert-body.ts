@@ -117,7 +117,7 @@ const mediaOf = (
 }
 
 interface ConvertedResponses {
-  /** Of `action.result`; undefined: nothing is said of it. */
+  /** Describes `action.result`; undefined: nothing is said of it. */
   readonly result: Value | undefined
   readonly examples: readonly (Placed & { readonly status: string })[]
 }

@@ -19,11 +19,11 @@ export interface ExampleSource {
   readonly parameters: readonly Parameter[]
   /** Names of the bindings of the path. */
   readonly bindings: readonly string[]
-  /** Of the body of the request; undefined: there is none. */
+  /** An example of the body of the request; undefined: there is none. */
   readonly body: Value | undefined
   readonly schemas: ValueMap
   readonly security: Value
-  /** By status, those that have a body as JSON. */
+  /** The responses that have an example as JSON. */
   readonly responses: readonly (Placed & { readonly status: string })[]
 }
 

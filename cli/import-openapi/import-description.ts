@@ -175,8 +175,8 @@ const leaveOutRejected = (
 ): string | undefined => {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (Object.keys(paths).length === 0) return 'there is no path that can be kept'
-    const outcome = compile(document, ANY_REALM)
-    const problems = 'problems' in outcome ? outcome.problems : []
+    const result = compile(document, ANY_REALM)
+    const problems = 'problems' in result ? result.problems : []
     if (problems.length === 0) return undefined
     for (const { path: pointer, message } of problems) {
       const [versions, version, section, path = ''] = pointerKeys(pointer)
