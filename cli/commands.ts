@@ -68,6 +68,10 @@ export const COMMANDS = {
     summary: 'hash a password for a Realm',
     load: async () => (await import('./commands/hash-password.ts')).hash,
   },
+  key: {
+    summary: 'make an API key, and its hash for a Realm',
+    load: async () => (await import('./commands/key.ts')).key,
+  },
   completion: {
     summary: 'print the completion script of a shell',
     // Its type is written out, as it refers to the whole table.

@@ -89,6 +89,7 @@ describe('a command loads nothing that it does not need', () => {
     ['version', () => ['version'], []],
     ['--help', () => ['--help'], []],
     ['hash-password', () => ['hash-password'], []],
+    ['key new', () => ['key', 'new'], []],
     ['validate', () => ['validate', files()], VALIDATING],
     ['routes of files', () => ['routes', files()], VALIDATING],
     ['apply --help', () => ['apply', '--help'], VALIDATING],

@@ -1,6 +1,8 @@
 // Tests how `svc` finds commands, and that each explains itself on one screen.
 
 import { describe, expect, it } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { parseJson } from '../../base/parse-json.ts'
 import { COMMANDS, type CommandName } from '../../cli/commands.ts'
 import { svc } from './run-svc.ts'
 
@@ -64,6 +66,7 @@ describe('-o', () => {
       ...Object.fromEntries(NAMES.map((name) => [name, undefined])),
       validate: 'text json github sarif junit',
       test: 'text json junit',
+      key: 'text json yaml',
       routes: 'text json',
       explain: 'text json',
       why: 'text json',
@@ -105,6 +108,8 @@ it.each([
   ],
   [['explain', 'GET', 'https://a.test/x'], 'name files or directories'],
   [['explain', 'GET', '/x', 'http://gateway.test:1'], "'http://gateway.test:1': http is for"],
+  [['key'], 'svc key new'],
+  [['key', 'new', 'old'], 'svc key new'],
   [['routes'], 'name files or directories'],
   [['routes', 'a.yaml', 'http://127.0.0.1:1'], 'name either files or one management address'],
   [['routes', 'http://me:pw@gateway.test:1'], "'http://…@gateway.test:1'"],
@@ -124,4 +129,17 @@ it('hashes a password from stdin, and refuses none', async () => {
   expect(code).toBe(0)
   expect(stdout).toMatch(/^\$scrypt\$/)
   expect(await svc(['hash-password'])).toMatchObject({ code: 2, stdout: '' })
+})
+
+it('makes an API key, which stands nowhere where its hash is kept', async () => {
+  const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex')
+  const made = parseJson((await svc(['key', 'new', '-o', 'json'])).stdout) as { key: string }
+  expect(made).toEqual({ key: made.key, keySha256: sha256(made.key) })
+  const { stdout, stderr } = await svc(['key', 'new', '-o', 'yaml'])
+  const [key = ''] = /svcgw_\w{49}/.exec(stderr) ?? []
+  expect(stdout).toBe(`keySha256: ${sha256(key)}\n`)
+  const [, shown = '', hashed] =
+    /^key {8}(svcgw_\w+)\nkeySha256 {2}(\w+)\n$/.exec((await svc(['key', 'new'])).stdout) ?? []
+  expect(hashed).toBe(sha256(shown))
+  expect(shown).not.toBe(key)
 })
