@@ -2,11 +2,11 @@
 
 export interface Clock {
   /** Unix time, milliseconds. */
-  now(): number
+  readonly now: () => number
   /** Calls back after `ms`; the result cancels. */
-  after(ms: number, callback: () => void): () => void
+  readonly after: (ms: number, callback: () => void) => () => void
   /** In [0, 1). */
-  random(): number
+  readonly random: () => number
 }
 
 export const SYSTEM_CLOCK: Clock = {

@@ -20,7 +20,7 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /**
  * Prefix, secret and the CRC-32 of both, without a character that a shell, a URL or a header would change.
  * @param random 32 bytes
- * @example newApiKey(randomBytes(32)).key // 'svcgw_' and 49 letters and digits
+ * @example newApiKey(bytes).key // 'svcgw_' and 49 letters and digits
  */
 export const newApiKey = (random: Buffer): NewApiKey => {
   const secret = `${PREFIX}${inDigits(BigInt(`0x${random.toString('hex')}`), SECRET_DIGITS)}`

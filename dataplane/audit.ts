@@ -18,7 +18,7 @@ export interface AuditEvent {
   readonly provider?: string
   /** What a known caller who is refused lacks: `one of groups: staff; scopes: orders.write`, from the document. */
   readonly missing?: string
-  /** Of a token that was refused: the claim that is wrong, or the member of its header, and what would have counted. */
+  /** The claim of a refused token that is wrong, or the member of its header, and what would have counted. */
   readonly claim?: string
   readonly expected?: string
   readonly address: string

@@ -1,7 +1,7 @@
 // Computes the HMAC of what a request says: its fields and the raw bytes of its body, as a form of
 // `language/realm/signatures.ts` puts them together. The same for what is signed here and for what is verified.
 
-import { createHmac, type Hmac, type KeyObject } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { partsOf, type SignatureForm } from '../language/realm/signatures.ts'
 
@@ -42,7 +42,7 @@ const beginHmac = (
   { algorithm, signs }: SignedForm,
   key: Key,
   fields: SignedValues['fields'],
-): Hmac => {
+): ReturnType<typeof createHmac> => {
   const hmac = createHmac(algorithm, key)
   for (const part of partsOf(signs))
     if ('text' in part) hmac.update(part.text)

@@ -24,7 +24,7 @@ export interface AccessEntry {
   readonly code?: string | undefined
   /** Why it failed: one word of a closed list. */
   readonly reason?: string | undefined
-  /** Of a refused token: the claim that is wrong, and what would have counted. */
+  /** The claim of a refused token that is wrong, and what would have counted. */
   readonly claim?: string | undefined
   readonly expected?: string | undefined
   /** The origin of the upstream that failed: `http://host:port`. */

@@ -49,11 +49,9 @@ export const readCommandLine = (
   for (let at = 0; at < flagsEnd; at++) {
     const word = argv[at] ?? ''
     const value = argv[at + 1]
-    const question = questionOf(word, value)
-    if (question !== undefined) {
-      wants ??= question
-      if (question === 'help all') at++
-    } else if (isRepeated(table, word)) {
+    const question = questionOf(word, wants)
+    if (question !== undefined) wants = question
+    else if (isRepeated(table, word)) {
       if (value === undefined) return refuse(`${word}: a value must follow`)
       repeated.push(value)
       at++
@@ -70,9 +68,11 @@ export const readCommandLine = (
 
 const isRepeated = ({ repeated }: SettingsTable, word: string): boolean => repeated?.flag === word
 
-const questionOf = (word: string, next: string | undefined): Question | undefined => {
+/** The first one counts, which `all` may follow. */
+const questionOf = (word: string, before: CommandLine['wants']): Question | undefined => {
+  if (word === 'all' && before === 'help') return 'help all'
   const question = QUESTIONS.get(word)
-  return question === 'help' && next === 'all' ? 'help all' : question
+  return question && (before ?? question)
 }
 
 const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([

@@ -121,9 +121,11 @@ const keyOf = (pointer: string, record: ValueMap): string => {
   switch (root) {
     case 'users':
     case 'api_keys':
-      return `${dashed(member)}-${usernameOf(record[root], Number(index)) ?? index}`
+      return `${dashed(member)}-${usernameAt(record[root], index)}`
     case 'signing_keys':
       return `signing-key-${Number(index) + 1}`
+    case 'signatures':
+      return `signature-${dashed(index)}-${Number(last) + 1}`
     case 'info':
       return `${dashed(last)}-${member}`
     case 'router':
@@ -133,10 +135,11 @@ const keyOf = (pointer: string, record: ValueMap): string => {
   }
 }
 
-const usernameOf = (list: Value | undefined, index: number): string | undefined => {
-  const entry = list !== undefined && isList(list) ? list[index] : undefined
+/** The index itself for an entry without a name. */
+const usernameAt = (list: Value | undefined, index: string): string => {
+  const entry = list !== undefined && isList(list) ? list[Number(index)] : undefined
   const username = entry !== undefined && isMap(entry) ? entry['username'] : undefined
-  return typeof username === 'string' ? username : undefined
+  return typeof username === 'string' ? username : index
 }
 
 const dashed = (name: string): string => name.replaceAll('_', '-')

@@ -84,7 +84,7 @@ export interface Decision {
   readonly code?: string | undefined
   /** Why the action failed, or the token was refused: one word of a closed list, as in the log; else left out. */
   readonly reason?: string | undefined
-  /** Of a refused token: the claim that is wrong, or the member of its header, and what would have counted. */
+  /** The claim of a refused token that is wrong, or the member of its header, and what would have counted. */
   readonly claim?: string | undefined
   readonly expected?: string | undefined
   /** How often it was sent to an upstream, or tried to be. */

@@ -136,7 +136,7 @@ const decisionOf = (
   options: DecisionLogOptions,
 ): Decision => {
   const { head, request, scheme, id, identity } = incomingRequest
-  const { status, refusal, failure, why } = settlement
+  const { status, refusal, failure } = settlement
   const code = refusal ?? failure
   const tried =
     operation === undefined && status >= 400 ? triedBy(incomingRequest, options.table()) : undefined
@@ -150,10 +150,7 @@ const decisionOf = (
     status,
     step: stepOf(settlement, operation !== undefined),
     code: code === undefined ? undefined : cut(code),
-    ...reasonOf(settlement),
-    attempts: why?.attempts,
-    upstream: why?.upstream === undefined ? undefined : cut(why.upstream),
-    detail: why?.reason === 'expression' ? undefined : why?.detail,
+    ...causesOf(settlement),
     document: operation && documentOf(operation),
     caller: identity && callerOf(identity, options.key),
     pointer: pointerIn(settlement, operation),
@@ -164,10 +161,16 @@ const decisionOf = (
   }
 }
 
-const reasonOf = ({ why, token }: Settlement): Pick<Decision, 'reason' | 'claim' | 'expected'> => ({
+type Causes = Pick<Decision, 'reason' | 'claim' | 'expected' | 'attempts' | 'upstream' | 'detail'>
+
+const causesOf = ({ why, token }: Settlement): Causes => ({
   reason: why?.reason ?? token?.reason,
   claim: token?.claim,
   expected: token?.expected,
+  attempts: why?.attempts,
+  upstream: why?.upstream === undefined ? undefined : cut(why.upstream),
+  // That of an expression may have a value of the request.
+  detail: why?.reason === 'expression' ? undefined : why?.detail,
 })
 
 const documentOf = ({

@@ -22,7 +22,7 @@ export class RecentGrants {
     this.#rooms = new TenantRooms(({ atMs, fillMs }) => now() - atMs >= fillMs, bounds)
   }
 
-  /** Of the bucket for requests whose own has no room, where there is none. */
+  /** The same take, from the bucket for requests whose own has no room where there is none. */
   place(take: LimitTake): LimitTake {
     const hasOwn = this.#rooms.get(take) !== undefined || this.#rooms.hasRoom(take)
     return hasOwn ? take : { ...take, key: take.sharedKey }

@@ -12,7 +12,7 @@ import { TokenLeases } from './token-leases.ts'
 
 /** A request waits no longer for Redis, and one that takes so long is away. */
 const LONGEST_WAIT_MS = 100
-/** Of a process that has never reached Redis. */
+/** What a process that has never reached Redis takes their number to be. */
 const PROCESSES_UNTIL_COUNTED = 20
 /** While gateways come back after Redis did, each finds fewer than there are. */
 const LOWER_COUNT_AFTER_MS = 60_000

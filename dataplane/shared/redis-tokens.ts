@@ -7,7 +7,7 @@ import { SharedStateError } from './shared-state.ts'
 import type { TokenHome } from './token-leases.ts'
 
 export interface SharedTokens extends TokenHome {
-  /** Of how many processes it is the home. Rejects if it cannot be reached. */
+  /** The number of processes that it is the home of. Rejects if it cannot be reached. */
   countProcesses(): Promise<number>
 }
 

@@ -22,8 +22,8 @@ interface Lease {
   wanted: number
   /** When a request has last wanted some. */
   usedMs: number
-  /** Set while more were asked for; never rejects. */
-  asked: Promise<void> | undefined
+  /** Set while more are requested; never rejects. */
+  pending: Promise<void> | undefined
   /** Until then no request that costs so much can be allowed. */
   refusedUntilMs: number
   refusedCost: number
@@ -74,10 +74,10 @@ export class TokenLeases implements RateLimiter {
     const lacking = takes.filter((_, at) => known[at] === undefined)
     const isEnough = known.every((state) => state !== undefined)
     if (isEnough) return known
-    const asked = lacking.flatMap(({ key }) => this.#leases.get(key)?.asked ?? [])
-    if (asked.length === 0 || !mayWait) return this.#ask(takes, known, lacking)
+    const pending = lacking.flatMap(({ key }) => this.#leases.get(key)?.pending ?? [])
+    if (pending.length === 0 || !mayWait) return this.#ask(takes, known, lacking)
     this.#putBack(takes.filter((_, at) => known[at] !== undefined))
-    return Promise.all(asked).then(() => this.#take(takes, false))
+    return Promise.all(pending).then(() => this.#take(takes, false))
   }
 
   /** Gives back what was not used. Call it several times a second. */
@@ -146,10 +146,10 @@ export class TokenLeases implements RateLimiter {
     ahead: readonly number[],
   ): Promise<readonly LeasedState[]> {
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    const asked = takes.flatMap(({ key }, at) =>
+    const leases = takes.flatMap(({ key }, at) =>
       ahead[at] === 0 ? [] : (this.#leases.get(key) ?? []),
     )
-    for (const lease of asked) lease.asked = promise
+    for (const lease of leases) lease.pending = promise
     try {
       const replies = await this.#home.lease(takes, ahead)
       for (const [at, reply] of replies.entries()) {
@@ -158,7 +158,7 @@ export class TokenLeases implements RateLimiter {
       }
       return replies
     } finally {
-      for (const lease of asked) lease.asked = undefined
+      for (const lease of leases) lease.pending = undefined
       resolve(undefined)
     }
   }
@@ -166,7 +166,7 @@ export class TokenLeases implements RateLimiter {
   /** As much as requests want for a moment. Of several that wait one asks for it. */
   #aheadOf(take: LimitTake): number {
     const lease = this.#leases.get(take.key)
-    if (lease === undefined || lease.asked !== undefined) return 0
+    if (lease === undefined || lease.pending !== undefined) return 0
     const wanted = (lease.wanted * AHEAD_MS) / Math.max(1, this.#now() - lease.atMs)
     return Math.floor(Math.min(wanted, mostAhead(take)))
   }
@@ -221,7 +221,7 @@ const NOTHING = {
   atMs: 0,
   wanted: 0,
   usedMs: 0,
-  asked: undefined,
+  pending: undefined,
   refusedUntilMs: -Infinity,
   refusedCost: 0,
   enoughAtMs: 0,

@@ -93,10 +93,12 @@ export const alike = (failures) => {
   const found = new Map()
   for (const each of failures) {
     const key = keyOf(each)
-    const count = 1 + (each?.more ?? 0)
+    // A copy: a row of a broken reply may be null.
+    const row = { ...each, count: 1 }
+    row.count += row.more ?? 0
     const known = found.get(key)
-    if (known === undefined) found.set(key, { ...each, count })
-    else known.count += count
+    if (known === undefined) found.set(key, row)
+    else known.count += row.count
   }
   return [...found.values()]
 }

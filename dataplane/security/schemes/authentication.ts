@@ -50,7 +50,7 @@ export interface Identity extends ValueMap {
   readonly locale: string
   /** The realm user's; `{}` if there is none. */
   readonly meta: ValueMap
-  /** Of a token of a provider or issuer, what the Realm names of it in `claims`; else `{}`. */
+  /** What the Realm names in `claims` of the token of a provider or issuer; else `{}`. */
   readonly claims: ValueMap
 }
 

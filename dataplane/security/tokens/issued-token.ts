@@ -67,15 +67,15 @@ export const createIssuedTokens = ({ keys, now }: IssuedTokensOptions): IssuedTo
         if (trusted.issuer !== issuer) continue
         const next = await verifyFor(trusted, token)
         if (next.kind === 'genuine') return next
-        reading = reading === undefined ? next : moreTelling(reading, next)
+        reading = reading === undefined ? next : preferredReading(reading, next)
       }
       return reading ?? { kind: 'refused', refusal: foreignIssuer(record), issuer }
     },
   }
 }
 
-/** Of two entries of one issuer: that its keys are not available, else what the one says whose key has signed. */
-const moreTelling = (one: IssuedReading, other: IssuedReading): IssuedReading =>
+/** What two entries of one issuer make: that its keys are not available, else what the one says whose key has signed. */
+const preferredReading = (one: IssuedReading, other: IssuedReading): IssuedReading =>
   other.kind === 'unavailable' || (one.kind === 'refused' && KEY_REASONS.has(one.refusal.reason))
     ? other
     : one

@@ -166,7 +166,7 @@ const valuesAt = (claims: TokenClaims, paths: readonly string[]): readonly unkno
   paths.map((path) => readClaim(claims, path)).filter((value) => value !== undefined)
 
 /**
- * By a JSON pointer (`/resource_access/app.acme.test/roles`), which also leads into lists; else the whole name as an own
+ * Finds a claim by a JSON pointer (`/resource_access/app.acme.test/roles`), which also leads into lists; else the whole name as an own
  * member first (`https://example.com/roles`), then along its dots. null counts as absent.
  */
 const readClaim = (claims: TokenClaims, path: string): unknown => {

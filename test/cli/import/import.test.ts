@@ -270,6 +270,8 @@ describe('import', () => {
       'password-hash-reports': HASH,
       'key-sha256-scanner': KEY_HASH,
       partner_token: 'open-sesame',
+      'signature-hub-1': 'it-signs-for-hub',
+      'signature-partner-1': 'it-signs-for-partner',
     }
     expect(texts.join('\n')).not.toMatch(/tell-nobody|playground-only|open-sesame|\$scrypt|3081a6/)
     const secrets = texts.filter((text) => text.includes('# kind: Secret'))

@@ -21,7 +21,7 @@ describe('a realm', () => {
       undefined,
       [
         "3:12 notice RealmNotFound the Realm with uri 'com.acme' (realm.yaml:5:8) has errors: what this document needs of it is validated once they are corrected",
-        "realm.yaml:6:17 error invalid_value /spec/call_timeout is not a known field; did you mean 'callTimeout'? Known fields are uri, description, authmethods, router, callTimeout, users, groups, apiKeys, trustedIssuers, credentials, callbackOrigins, callbackSecret, allowedOrigins, oauth2, info, signingKeys, allowedNamespaces, allowedHosts, gatewayClassName",
+        "realm.yaml:6:17 error invalid_value /spec/call_timeout is not a known field; did you mean 'callTimeout'? Known fields are uri, description, authmethods, router, callTimeout, users, groups, apiKeys, trustedIssuers, signatures, credentials, callbackOrigins, callbackSecret, allowedOrigins, oauth2, info, signingKeys, allowedNamespaces, allowedHosts, gatewayClassName",
       ],
     ],
     [

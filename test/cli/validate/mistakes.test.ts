@@ -423,14 +423,14 @@ describe('security', () => {
       'an unknown scheme',
       '        get:',
       '        security: {type: jwt}\n        get:',
-      ['12:26 error invalid_value Expected one of basic, api_key, oauth2, oidc, got "jwt".'],
+      ['12:26 error invalid_value Expected one of basic, api_key, oauth2, oidc, hmac, got "jwt".'],
     ],
     [
       'a scheme in upper case',
       '        get:',
       '        security: {type: Basic}\n        get:',
       [
-        '12:26 error invalid_value Expected one of basic, api_key, oauth2, oidc, got "Basic". Did you mean "basic"?',
+        '12:26 error invalid_value Expected one of basic, api_key, oauth2, oidc, hmac, got "Basic". Did you mean "basic"?',
       ],
     ],
     [
@@ -438,7 +438,7 @@ describe('security', () => {
       '        get:',
       '        security: {groups: [a]}\n        get:',
       [
-        "12:19 error missing_required_value 'type' is required here, one of basic, api_key, oauth2, oidc: What kind of credentials are asked for.",
+        "12:19 error missing_required_value 'type' is required here, one of basic, api_key, oauth2, oidc, hmac: What kind of credentials are asked for.",
       ],
     ],
     [
@@ -462,7 +462,7 @@ describe('security', () => {
       'limit: 10',
       'limit: 10\n  s: {type: jwt}\ndefaults:\n  security: "{{variables.s}}"',
       [
-        '7:13 error invalid_value expected one of basic, api_key, oauth2, oidc (for /defaults/security/type)',
+        '7:13 error invalid_value expected one of basic, api_key, oauth2, oidc, hmac (for /defaults/security/type)',
       ],
     ],
     [

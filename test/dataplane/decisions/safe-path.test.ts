@@ -21,7 +21,7 @@ it.each([
   expect(safePath(path)).toBe(shown)
 })
 
-it('it has 64 characters at most, whatever the path', () => {
+it('has 64 characters at most, whatever the path', () => {
   const path = `/${'aa/'.repeat(9)}`.replaceAll('/', '\u00e9bb')
   expect(safePath(`/${path.repeat(9)}/${path.repeat(9)}/x`).length).toBeLessThanOrEqual(64)
 })

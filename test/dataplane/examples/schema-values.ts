@@ -81,7 +81,8 @@ const maker = (root: ValueMap, random: Random) => {
   }
   const ofType = (schema: ValueMap, depth: number): Value => {
     const types = [ownValue(schema, 'type') ?? guessed(schema)].flat()
-    switch (String(pick(types, random))) {
+    const type = pick(types, random)
+    switch (typeof type === 'string' ? type : '') {
       case 'object':
         return object(schema, depth)
       case 'array': {

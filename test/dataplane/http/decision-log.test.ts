@@ -207,7 +207,7 @@ describe('A refusal is recorded with the place in the document', () => {
     expect(decision).toMatchObject({ status: 403, step: 'requirements', pointer })
   })
 
-  it('of a token that was refused, which the client is not told', async () => {
+  it('of a token that was refused, of which the client gets no reason', async () => {
     const token = { reason: 'audience', claim: 'aud', expected: 'the-api' } as const
     await serve({ authenticate: () => refused(rejected('oauth2', 'com.acme', token)) })
     const response = await gateway.ask('GET', '/basic', { headers: { 'x-request-id': 'token' } })

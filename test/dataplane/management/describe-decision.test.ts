@@ -5,7 +5,7 @@ import type { Decision } from '../../../dataplane/decisions/decision.ts'
 import { FAILURE_SENTENCES } from '../../../dataplane/http/failure-report.ts'
 import { describeDecision } from '../../../dataplane/management/describe-decision.ts'
 
-const FAILED: Decision = {
+const BARE: Decision = {
   id: 'some-id',
   at: '2026-11-24T03:04:05.678Z',
   ms: 3.1,
@@ -15,6 +15,12 @@ const FAILED: Decision = {
   status: 504,
   step: 'action',
   code: 'svc.error.bad_gateway',
+  pathLength: 12,
+  hostLength: 8,
+}
+
+const FAILED: Decision = {
+  ...BARE,
   reason: 'dns',
   attempts: 2,
   upstream: 'http://ordrs.shop',
@@ -27,11 +33,7 @@ const FAILED: Decision = {
     path: '/v1/orders/:id',
     action: 'forward',
   },
-  pathLength: 12,
-  hostLength: 8,
 }
-
-const { document, reason, attempts, upstream, detail, pointer, ...BARE } = FAILED
 
 describe('what is said of a decision', () => {
   it('has what came, where it ended, why, with upstream and cause, and what to do', () => {

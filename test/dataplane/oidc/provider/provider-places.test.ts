@@ -82,7 +82,7 @@ describe('metadata elsewhere than below the issuer', () => {
     },
   )
 
-  it('that can not be had are told with their setting', async () => {
+  it('that can not be had are named with their setting', async () => {
     const room = roomOf({ discovery_url: `${op.issuer}/gone/.well-known/openid-configuration` })
     expect((await logIn(room)).status).toBe(503)
     expect(room.logged.join('\n')).toContain('info.oidcProviders.corp.discoveryUrl')
