@@ -33,10 +33,11 @@ export const describeVersion = (
   version: CompiledVersion,
   most: number,
 ): ValueMap | undefined => {
-  if (lengthOfPaths(version.paths) > most) return undefined
-  const written = namedVersions(document['versions']).find(({ name }) => name === version.name)
-  const raw = isMap(written?.value) ? written.value : {}
-  const operations = operationsOf(version.paths)
+  const written = version.paths.filter(isWritten)
+  if (lengthOfPaths(written) > most) return undefined
+  const named = namedVersions(document['versions']).find(({ name }) => name === version.name)
+  const raw = isMap(named?.value) ? named.value : {}
+  const operations = operationsOf(written)
   const security = describeSecurity(
     operations.map(({ operation }) => operation.security),
     version.basePath,
@@ -80,6 +81,9 @@ export const describeVersion = (
     },
   }
 }
+
+/** The description and its page are paths that the compiler adds: they are not described in themselves. */
+const isWritten = ({ pointer }: CompiledPath): boolean => pointerKeys(pointer).at(-2) === 'paths'
 
 /** At least so many characters the paths take, with what names their operations. */
 const lengthOfPaths = (paths: readonly CompiledPath[]): number =>

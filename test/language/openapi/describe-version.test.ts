@@ -49,6 +49,12 @@ const keysAt = (value: Value, ...keys: readonly string[]): readonly string[] =>
   Object.keys((at(value, ...keys) ?? {}) as ValueMap)
 
 describe('paths', () => {
+  it('are those of the document, without the description itself and its page', () => {
+    const version = { base_path: '/v1', openapi: '/openapi.json', docs_page: '/docs' }
+    const described = describePaths({ '/orders': { get: STATIC } }, { version })
+    expect(keysAt(described, 'paths')).toEqual(['/v1/orders'])
+  })
+
   it.each([
     ['/orders', '/', ['/orders']],
     ['/orders/:id', '/v1', ['/v1/orders/{id}']],
