@@ -19,6 +19,7 @@ const programsAt = (ports: Readonly<Record<string, number>>): Readonly<Record<st
   SVC_SERVE_PUBLIC: `127.0.0.1:${String(ports['18080'])}`,
   SVC_SERVE_MANAGEMENT: `127.0.0.1:${String(ports['18081'])}`,
   SVC_SERVE_STATUS: `127.0.0.1:${String(ports['18085'])}`,
+  SVC_MOCK_PORT: String(ports['18070']),
 })
 
 const freePorts = async (...ports: readonly string[]): Promise<Readonly<Record<string, number>>> =>
@@ -59,16 +60,17 @@ if (!canSend()) process.stderr.write('skipped: there is no curl to try the tutor
 const describeTutorials = canSend() ? describe : describe.skip
 
 describeTutorials('tutorials', () => {
-  it.each(['docs/getting-started.md', 'docs/tutorials/http-api-key.md'])(
-    '%s works',
-    async (page) => {
-      const ports = await freePorts('18080', '18081', '18085', '9000')
-      const text = textOf(page)
-      expect(stepsOf(text).length).toBeGreaterThan(8)
-      const options = { ports, environment: programsAt(ports), isNotHere: isInstallation }
-      expect(await runTutorial(text, options)).toEqual([])
-    },
-  )
+  it.each([
+    'docs/getting-started.md',
+    'docs/tutorials/http-api-key.md',
+    'docs/tutorials/contract.md',
+  ])('%s works', async (page) => {
+    const ports = await freePorts('18070', '18080', '18081', '18085', '9000')
+    const text = textOf(page)
+    expect(stepsOf(text).length).toBeGreaterThan(8)
+    const options = { ports, environment: programsAt(ports), isNotHere: isInstallation }
+    expect(await runTutorial(text, options)).toEqual([])
+  })
 
   it('docs/tutorials/wamp-rest.md works', async () => {
     const openPage = (url: string): Promise<void> => Promise.reject(new Error(`a page: ${url}`))
