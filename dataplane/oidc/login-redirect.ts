@@ -7,6 +7,7 @@ import { mountPath } from '../../language/routes/path-pattern.ts'
 import type { OidcProviderRecord, RealmRecord } from '../../language/realm/record.ts'
 import type { Authority } from '../../language/routes/authority.ts'
 import { cookieValues, returnCookieName } from '../security/session-cookies.ts'
+import { isFetchedInAdvance } from './fetched-in-advance.ts'
 import { providerOf } from './provider/find-provider.ts'
 import { chooseTarget } from './redirect-target.ts'
 
@@ -87,10 +88,7 @@ const BLOCKERS: readonly Blocker[] = [
     reason: 'only pages in a tab of their own are, not frames, objects or the like',
   },
   {
-    holds: ({ headers }) =>
-      headers['sec-purpose'] !== undefined ||
-      headers['purpose'] !== undefined ||
-      headers['x-moz'] !== undefined,
+    holds: ({ headers }) => isFetchedInAdvance(headers),
     reason: 'the page is fetched in advance, and no person has opened it yet',
   },
   {

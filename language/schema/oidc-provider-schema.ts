@@ -186,6 +186,14 @@ export const OIDC_PROVIDER_SCHEMA = {
       description: 'Logout endpoint of the provider; discovered when left out.',
       'x-explain': 'Where a logout goes; discovered when absent.',
     },
+    logout_from_anywhere: {
+      ...SWITCH,
+      'x-importance': 'ignorable',
+      description:
+        'Whether prefetches, and images and scripts of other sites, log out too; otherwise they change nothing.',
+      'x-explain':
+        'Prefetches, and images and scripts of other sites, log out too; otherwise they change nothing.',
+    },
     token_endpoint_auth_method: {
       enum: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'none'],
       'x-sensitivity': 'public',

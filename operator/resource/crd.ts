@@ -152,7 +152,7 @@ const REALM: Definition = {
  * @example `gateway.svc.dev/schema-version: "2"`
  * @internal exported for tests
  */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 /** @internal exported for tests */
 export const SCHEMA_STAMP = `${GROUP}/schema-version`

@@ -1,24 +1,28 @@
 // Handles GET and POST logout: it clears the cookies, revokes the tickets, and redirects the browser to the
 // provider's logout or to its target. The status is always 302 (specification §4.1): a step that fails is skipped.
+// A request that no person can have meant changes nothing (behaviour §6, *Logout*).
 
 import { cookieText } from '../../security/parsed-cookies.ts'
 import { returnCookieName } from '../../security/session-cookies.ts'
 import { ticketKey } from '../../security/tokens/revocation-keys.ts'
 import { redirect } from '../responses.ts'
 import { chooseRedirect } from '../choose-redirect.ts'
+import { isFetchedInAdvance } from '../fetched-in-advance.ts'
 import { endSessionUrl } from './end-session.ts'
 import { readLogoutParameters, type LogoutParameters } from './logout-parameters.ts'
 import { findSession, type Session } from './logout-session.ts'
-import type { OidcResponse } from '../oidc-endpoint.ts'
+import type { OidcRequest, OidcResponse } from '../oidc-endpoint.ts'
 import { auditLogout, reportLeftOut } from '../report.ts'
 import type { OidcContext } from '../context.ts'
 import { clearingLines, clearingReturnLine } from '../session-lines.ts'
 import { steps } from '../steps.ts'
 
 /** @internal exported for tests */
-export const LOGOUT_STEPS = steps<OidcContext>()
+export const SESSION_STEPS = steps<OidcContext>()
   .step('read parameters', (known) => ({ parameters: readLogoutParameters(known) }))
   .step('find session', async (known) => ({ session: await findSession(known) }))
+
+const LOGOUT_STEPS = steps<Known>()
   .step('choose redirect', (known) => ({
     target: chooseRedirect(known, known.parameters.wantedTarget, known.session.redirectRecord),
   }))
@@ -27,8 +31,11 @@ export const LOGOUT_STEPS = steps<OidcContext>()
   .step('end session', async (known) => ({ location: await leaveProvider(known) }))
 
 export const logout = async (exchange: OidcContext): Promise<OidcResponse> => {
-  const { request, session, location, target, cookies, isRevoked } =
-    await LOGOUT_STEPS.run(exchange)
+  const known = await SESSION_STEPS.run(exchange)
+  const { request, session } = known
+  if (session.record?.logout_from_anywhere !== true && isUnmeant(request))
+    return redirect(request, '/', [])
+  const { location, target, cookies, isRevoked } = await LOGOUT_STEPS.run(known)
   const [ticket] = session.tickets
   if (ticket !== undefined)
     auditLogout(exchange, {
@@ -43,7 +50,14 @@ export const logout = async (exchange: OidcContext): Promise<OidcResponse> => {
 
 /** The response if even that has failed. */
 export const logoutAnyway = ({ request }: OidcContext): OidcResponse =>
-  redirect(request, '/', clearingLines(request.realmUri, {}))
+  redirect(request, '/', isUnmeant(request) ? [] : clearingLines(request.realmUri, {}))
+
+/** A prefetch, or an image or script of another site. Programs, and browsers without Fetch Metadata, send none of these headers. */
+const isUnmeant = ({ headers }: Pick<OidcRequest, 'headers'>): boolean =>
+  isFetchedInAdvance(headers) ||
+  (headers['sec-fetch-site'] === 'cross-site' &&
+    headers['sec-fetch-mode'] !== undefined &&
+    headers['sec-fetch-mode'] !== 'navigate')
 
 type Known = OidcContext & { readonly parameters: LogoutParameters; readonly session: Session }
 

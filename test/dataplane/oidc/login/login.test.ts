@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose'
 import { BACKCHANNEL_STEPS } from '../../../../dataplane/oidc/logout/backchannel-logout.ts'
 import { CALLBACK_STEPS } from '../../../../dataplane/oidc/login/callback.ts'
 import { LOGIN_STEPS } from '../../../../dataplane/oidc/login/login.ts'
-import { LOGOUT_STEPS } from '../../../../dataplane/oidc/logout/logout.ts'
+import { SESSION_STEPS } from '../../../../dataplane/oidc/logout/logout.ts'
 import { SharedStateError } from '../../../../dataplane/shared/shared-state.ts'
 import { MemoryState } from '../../../../dataplane/shared/memory-state.ts'
 import { createGuard, readRules } from '../../../../dataplane/upstream/destinations/guard.ts'
@@ -94,7 +94,7 @@ describe('the steps', () => {
       'identify',
       'issue ticket',
     ])
-    expect(LOGOUT_STEPS.names.slice(0, 2)).toEqual(['read parameters', 'find session'])
+    expect(SESSION_STEPS.names).toEqual(['read parameters', 'find session'])
     // Spent last: what could not be revoked may come again.
     expect(BACKCHANNEL_STEPS.names.slice(-2)).toEqual(['revoke tickets', 'use token once'])
   })

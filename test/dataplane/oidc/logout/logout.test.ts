@@ -170,6 +170,65 @@ describe('logging out', () => {
     expect(endpointDeps.audits.at(-1)).toMatchObject({ outcome: 'failure', reason: 'not_revoked' })
   })
 
+  const SITE = 'sec-fetch-site'
+  const MODE = 'sec-fetch-mode'
+  it.each<[string, Readonly<Record<string, string>>, boolean]>([
+    ['a prefetch', { 'sec-purpose': 'prefetch' }, false],
+    ['a prefetch of an older browser', { purpose: 'prefetch' }, false],
+    ['a prefetch of an older Firefox', { 'x-moz': 'prefetch' }, false],
+    ['a prerendering', { 'sec-purpose': 'prefetch;prerender', [MODE]: 'navigate' }, false],
+    ['a prefetch of the own page', { 'sec-purpose': 'prefetch', [SITE]: 'same-origin' }, false],
+    ['an image of another site', { [SITE]: 'cross-site', [MODE]: 'no-cors' }, false],
+    ['a script of another site', { [SITE]: 'cross-site', [MODE]: 'cors' }, false],
+    ['a WebSocket of another site', { [SITE]: 'cross-site', [MODE]: 'websocket' }, false],
+    ['a link or form of another site', { [SITE]: 'cross-site', [MODE]: 'navigate' }, true],
+    ['a script of a neighbour', { [SITE]: 'same-site', [MODE]: 'cors' }, true],
+    ['a script of the own page', { [SITE]: 'same-origin', [MODE]: 'cors' }, true],
+    ['the address bar', { [SITE]: 'none', [MODE]: 'navigate' }, true],
+    ["Node's own fetch, which says its mode alone", { [MODE]: 'cors' }, true],
+    ['a program', {}, true],
+  ])('by %s (%j) happens: %s', async (_, headers, isDone) => {
+    const { endpointDeps, browser, ticket } = await logIn()
+    const cookie = browser.headers().cookie ?? ''
+    for (const method of ['GET', 'POST']) {
+      const request = { method, query: 'redirect_uri=/bye', headers: { ...headers, cookie } }
+      const response = await endpointDeps.oidc.logout(requestOf(request))
+      const location = headerOf(response, 'location')
+      expect([response.status, location === '/', setCookies(response).length]).toEqual(
+        isDone ? [302, false, 2] : [302, true, 0],
+      )
+    }
+    expect(await endpointDeps.isRevoked(ticket)).toBe(isDone)
+    expect(endpointDeps.audits.some(({ event }) => event === 'logout')).toBe(isDone)
+  })
+
+  it.each<[string, boolean]>([
+    ['corp', true],
+    ['other', false],
+  ])('from anywhere where %s, of the ticket or not, allows it: %s', async (name, isDone) => {
+    const { endpointDeps, browser, ticket } = await logIn()
+    const corp = providerRecord(op.issuer)
+    const providers = { corp, other: corp, [name]: { ...corp, logout_from_anywhere: true } }
+    endpointDeps.realms.set(REALM, realmRecord(REALM, providers))
+    const headers = { ...browser.headers(), 'sec-purpose': 'prefetch', [MODE]: 'no-cors' }
+    const request = { routeProvider: 'other', headers }
+    const response = await endpointDeps.oidc.logout(requestOf(request))
+
+    expect([await endpointDeps.isRevoked(ticket), setCookies(response).length]).toEqual(
+      isDone ? [true, 2] : [false, 0],
+    )
+  })
+
+  it('that no person meant clears nothing where everything fails within', async () => {
+    const endpointDeps = openRoom({ realm: () => { throw new Error('broken') } }) // prettier-ignore
+    const response = await endpointDeps.oidc.logout(
+      requestOf({ headers: { 'sec-purpose': 'prefetch' } }),
+    )
+
+    expect([response.status, headerOf(response, 'location')]).toEqual([302, '/'])
+    expect(setCookies(response)).toEqual([])
+  })
+
   it('answers 302 and clears cookies whatever fails within', async () => {
     const endpointDeps = openRoom({ realm: () => { throw new Error('broken') } }) // prettier-ignore
     const response = await endpointDeps.oidc.logout(requestOf({ query: 'redirect_uri=/bye' }))
