@@ -85,6 +85,7 @@ const REFUSALS = {
   401: { name: 'Unauthorized', description: 'Credentials are missing or wrong.' },
   403: { name: 'Forbidden', description: 'The caller may not do this.' },
   406: { name: 'NotAcceptable', description: 'No media type that the client accepts is provided.' },
+  409: { name: 'Conflict', description: 'The same signed delivery was taken before.' },
   413: { name: 'ContentTooLarge', description: 'The body is too large.' },
   415: {
     name: 'UnsupportedMediaType',
@@ -158,6 +159,7 @@ export const describeRefusals = (
     401: asksFor && schemes.length > 0,
     403: asksFor && isRestricted,
     406: actionResponse(operation).checksAccept,
+    409: asksFor && operation.security.some(isTakenOnce),
     413: hasBody,
     415: hasBody,
     429: asksFor && operation.rateLimits !== undefined,
@@ -179,10 +181,14 @@ export const describeRefusals = (
   )
 }
 
+const isTakenOnce = ({ type, replays }: Restricted): boolean =>
+  type === 'hmac' && replays === undefined
+
 interface Restricted {
   readonly type: string
   readonly groups?: readonly string[]
   readonly roles?: readonly string[]
   readonly scopes?: readonly string[]
   readonly networks?: readonly string[]
+  readonly replays?: 'pass'
 }

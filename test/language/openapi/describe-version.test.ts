@@ -264,6 +264,13 @@ describe('responses', () => {
     expect(statuses('head', STATIC)).toEqual({ 200: [], ...ALWAYS })
   })
 
+  it('of a delivery that was signed and taken are 409', () => {
+    const security = { security: { type: 'hmac', signature: 'partner' } }
+    expect(statuses('post', STATIC, security)).toMatchObject({ 409: ref('Conflict') })
+    expect(statuses('options', STATIC, security)).not.toHaveProperty('409')
+    expect(statuses('post', STATIC, { security: { type: 'basic' } })).not.toHaveProperty('409')
+  })
+
   it('of a wrong caller are 401 and 403, never to OPTIONS', () => {
     const security = { security: { type: 'basic', groups: ['staff'] } }
     expect(statuses('get', STATIC, security)).toMatchObject({
