@@ -165,7 +165,7 @@ export class MatchedRequest extends SeenRequest implements Matched {
     return authenticateRequest(this.#options, this.incomingRequest, { guard, realmUri, readBody })
   }
 
-  /** Rejects with a GatewayError. For a client that has disconnected there is no body, and nobody waits for it. */
+  /** Rejects with a GatewayError, also for a client that has disconnected, which gets no response. */
   #readBody(): Promise<Buffer> {
     const { incomingRequest, operation } = this
     const { head, request } = incomingRequest
@@ -183,7 +183,8 @@ export class MatchedRequest extends SeenRequest implements Matched {
       readBody(request, policy, (result, bytes) => {
         if (result === undefined) incomingRequest.body = { bytes, memory }
         else memory.close()
-        if (result instanceof Error) reject(result)
+        if (result === 'gone') reject(CLIENT_HAS_LEFT)
+        else if (result instanceof Error) reject(result)
         else resolve(bytes)
       })
     })
@@ -191,6 +192,11 @@ export class MatchedRequest extends SeenRequest implements Matched {
 }
 
 const NOTHING = Buffer.alloc(0)
+
+const CLIENT_HAS_LEFT = new GatewayError(
+  'svc.error.request_timeout',
+  'The client left before its body was complete',
+)
 
 /** A plain GET in its place would leave the client without a reason. */
 const NO_WEB_SOCKETS = new GatewayError(

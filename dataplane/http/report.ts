@@ -138,6 +138,7 @@ export const writeUnmatched = (
   const envelope = { requestId: id, own }
   const bytes = writeResponse(response, rendered, envelope, request.method === 'HEAD')
   options.inFlight.count--
+  incomingRequest.onAnswered?.(rendered.status)
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
   options.unmatched.observe(rendered.status, seconds)
   const refusal = error?.code

@@ -104,5 +104,5 @@ const membersOf = (
 }
 
 /** User info (up to the last `@` of the authority) and query, which may be a token; also from a text that is no URL. */
-const withoutCredentials = (url: string): string =>
+export const withoutCredentials = (url: string): string =>
   url.replace(/^([^/]*\/\/)[^/?#]*@/, '$1').replace(/[?#].*$/s, '')

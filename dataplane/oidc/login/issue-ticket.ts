@@ -12,6 +12,7 @@ import {
   readTexts,
   unmetRequirement,
 } from '../../security/tokens/token-claims.ts'
+import { refusedToken } from '../../security/tokens/token-refusal.ts'
 import type { ExchangedCode } from '../provider/provider-client.ts'
 import { OidcError } from '../oidc-error.ts'
 import type { ChosenProvider, OidcContext, OidcEndpointDeps } from '../context.ts'
@@ -34,12 +35,14 @@ export interface Person {
 /** @throws OidcError `missing_authid_claim`, or `token_exchange_failed` where `require` is not met */
 export const identify = ({ provider: { record }, exchanged: { claims } }: LoggedIn): Person => {
   const unmet = unmetRequirement(claims, record)
-  if (unmet !== undefined)
+  if (unmet !== undefined) {
+    const { claim, expected } = refusedToken('claim', unmet.claim, unmet.expected)
     throw new OidcError(
       'token_exchange_failed',
       'the ID token does not say what require of the provider asks for',
-      { setting: 'require', facts: { ...unmet } },
+      { setting: 'require', facts: { claim, expected } },
     )
+  }
   const authid = readAuthid(claims, record.authid_claim ?? 'preferred_username')
   if (authid === undefined)
     throw new OidcError(

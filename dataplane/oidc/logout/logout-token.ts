@@ -6,6 +6,7 @@ import { CodedError } from '../../../base/coded-error.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
 import type { KeySet, KeySetCache } from '../../security/tokens/key-set-cache.ts'
+import { issuersOf } from '../provider/provider-metadata.ts'
 import type { KnownProvider } from '../provider/provider-registry.ts'
 
 export interface EndedSession {
@@ -47,7 +48,7 @@ export const readLogoutToken = async (
   const { jwtVerify } = await import('jose')
   const listed = metadata.id_token_signing_alg_values_supported ?? ['RS256']
   const { payload, protectedHeader } = await jwtVerify(token, keyFrom(keys), {
-    issuer: record.issuer,
+    issuer: issuersOf(record),
     audience: record.client_id,
     algorithms: listed.filter((each) => ASYMMETRIC_ALGORITHMS.includes(each)),
     clockTolerance: TOLERANCE_SECONDS,

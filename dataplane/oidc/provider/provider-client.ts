@@ -19,7 +19,7 @@ import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import type { TokenClaims } from '../../security/tokens/token-claims.ts'
 import { clientAuthentication } from './client-authentication.ts'
 import { CALL_TIMEOUT_MS, throughGuard } from './provider-fetch.ts'
-import { checkMetadata, type ProviderMetadata } from './provider-metadata.ts'
+import { checkMetadata, issuerOfTenant, type ProviderMetadata } from './provider-metadata.ts'
 import type { KnownProvider } from './provider-registry.ts'
 
 /** behaviour §6: on ID tokens. */
@@ -203,7 +203,7 @@ const grantOfTenant = async (known: Grant): Promise<Tokens> => {
   const first = await grant({ ...known, fetch: keeping }).catch((cause: unknown) => cause)
   if (kept === undefined) throw asError(first)
   const { headers, body } = kept
-  const issuer = await issuerOfTenant(record, body)
+  const issuer = await issuerIn(record, body)
   return grant({
     ...known,
     provider: { ...provider, metadata: { ...provider.metadata, issuer } },
@@ -218,7 +218,7 @@ const again = ({
 }: Pick<Response, 'headers'> & { readonly body: string }): Response =>
   new Response(body, { headers })
 
-const issuerOfTenant = async (
+const issuerIn = async (
   { issuer_pattern: pattern = '', tenants = [] }: OidcProviderRecord,
   body: string,
 ): Promise<string> => {
@@ -228,7 +228,7 @@ const issuerOfTenant = async (
   const tenant = typeof token === 'string' ? decodeJwt(token)['tid'] : undefined
   if (typeof tenant !== 'string' || !tenants.includes(tenant))
     throw new Error('the tenant (tid) of the ID token is none of tenants')
-  return pattern.split('{tenantid}').join(tenant)
+  return issuerOfTenant(pattern, tenant)
 }
 
 /** Creates one for each exchange, which records how the provider behaved in it. */

@@ -72,3 +72,15 @@ export const isSafeUrl = (
   if (parsed?.username !== '' || parsed.password !== '') return false
   return parsed.protocol === 'https:' || (allow_unsafe_http && parsed.protocol === 'http:')
 }
+
+/** @example issuerOfTenant('https://login.test/{tenantid}/v2.0', 'a') // 'https://login.test/a/v2.0' */
+export const issuerOfTenant = (pattern: string, tenant: string): string =>
+  pattern.split('{tenantid}').join(tenant)
+
+/** Whose tokens count: the issuer, or those of the tenants that the Realm lists. */
+export const issuersOf = ({
+  issuer,
+  issuer_pattern: pattern,
+  tenants = [],
+}: Pick<OidcProviderRecord, 'issuer' | 'issuer_pattern' | 'tenants'>): string[] =>
+  pattern === undefined ? [issuer] : tenants.map((tenant) => issuerOfTenant(pattern, tenant))

@@ -63,5 +63,8 @@ const callerOf = (
     realmUri,
     meta === undefined ? user : { ...user, meta: { ...user.meta, ...meta } },
   ),
-  validity: expiresAt === undefined ? ALWAYS : { until: Date.parse(expiresAt), revocationKeys: [] },
+  validity: expiresAt === undefined ? ALWAYS : { until: timeOf(expiresAt), revocationKeys: [] },
 })
+
+/** A leap second, which `Date` does not know, is the second before it. */
+const timeOf = (text: string): number => Date.parse(text.replace(/:60(?=[.Zz+-])/, ':59'))

@@ -39,7 +39,7 @@ export const SCHEMES: Readonly<Record<SchemeName, SchemeTraits>> = {
     onRejection: '',
     namesScopes: false,
     sentByBrowsers: 'nothing',
-    isTemporary: false,
+    isTemporary: true,
   },
   oauth2: {
     challenge: bearer,

@@ -50,7 +50,7 @@ export const createSignature = (deps: SignatureDeps): VerifySignature => {
     const nowSeconds = deps.now() / 1000
     if (head.seconds !== undefined && Math.abs(nowSeconds - head.seconds) > maxAgeSeconds)
       return refused(uri, name, 'signature_expired')
-    return verify({ name, record, signature, head, whole, takeOnce, nowSeconds })
+    return verify({ name, record, signature, head, whole, takeOnce, now: deps.now })
   }
 }
 
@@ -94,8 +94,11 @@ interface Verification {
   readonly head: SignedHead
   readonly whole: WholeRequest
   readonly takeOnce: TakeOnce
-  readonly nowSeconds: number
+  readonly now: () => number
 }
+
+/** What it yields stands for the id where a form has none: a sender may add signatures to a header, and change their order. */
+const DELIVERY_KEY = createSecretKey(Buffer.from('delivery'))
 
 const verify = async (verification: Verification): Promise<AuthenticationResult> => {
   const { name, record, signature, head, whole } = verification
@@ -107,10 +110,11 @@ const verify = async (verification: Verification): Promise<AuthenticationResult>
     return { kind: 'refused', error, reason: 'unread_body', authid: name }
   }
   const { form, keys } = signature
-  const right = await hmacsOf(form, keys, { fields: head.fields, body })
+  const all = [DELIVERY_KEY, ...keys]
+  const [delivery, ...right] = await hmacsOf(form, all, { fields: head.fields, body })
   if (!right.some((each) => head.signatures.some((given) => timingSafeEqual(each, given))))
     return refused(record.uri, name, 'signature_wrong')
-  const refusal = await refuseReplay(verification)
+  const refusal = await refuseReplay(verification, delivery?.toString('hex'))
   return (
     refusal ?? {
       kind: 'identity',
@@ -121,17 +125,17 @@ const verify = async (verification: Verification): Promise<AuthenticationResult>
   )
 }
 
-const refuseReplay = async ({
-  name,
-  record: { uri },
-  signature: { maxAgeSeconds },
-  head: { fields, seconds, signatures },
-  whole,
-  takeOnce,
-  nowSeconds,
-}: Verification): Promise<Refusal | undefined> => {
+const refuseReplay = async (
+  { name, record: { uri }, signature, head, whole, takeOnce, now }: Verification,
+  delivery: string | undefined,
+): Promise<Refusal | undefined> => {
+  const { fields, seconds } = head
   if (seconds === undefined) return undefined
-  const id = fields['id'] ?? signatures.map((each) => each.toString('hex')).join()
+  const { maxAgeSeconds } = signature
+  const nowSeconds = now() / 1000
+  // Its body may have taken longer than what was taken is remembered.
+  if (nowSeconds - seconds > maxAgeSeconds) return refused(uri, name, 'signature_expired')
+  const id = fields['id'] ?? delivery
   const key = hash('sha256', JSON.stringify([name, fields['timestamp'], id]), 'base64url')
   const owner = hash('sha256', uri, 'base64url').slice(0, OWNER_CHARACTERS)
   const ttlSeconds = seconds + maxAgeSeconds - nowSeconds + CLOCK_SECONDS

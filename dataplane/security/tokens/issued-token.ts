@@ -3,6 +3,7 @@
 
 import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import type { RealmRecord, TrustedIssuerRecord } from '../../../language/realm/record.ts'
+import { withoutCredentials } from '../../../language/realm/redact.ts'
 import type { TokenRefusal } from '../../gateway-error.ts'
 import { ASYMMETRIC_ALGORITHMS } from './asymmetric-algorithms.ts'
 import type { IssuedIdentity } from '../schemes/identity.ts'
@@ -128,12 +129,9 @@ const verify = async (
 
 const expectedBy = (trusted: TrustedIssuerRecord): Readonly<Record<string, string>> => ({
   alg: algorithmsOf(trusted).join(', '),
-  kid: `a key of ${withoutQuery(trusted.jwks_uri)}`,
+  kid: `a key of ${withoutCredentials(trusted.jwks_uri)}`,
   exp: 'a number of seconds in the future',
 })
-
-/** It may hold a key of an API. */
-const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '')
 
 /** Whether a token with that `typ` may be an access token. */
 type TypeRule = (type: string | undefined) => boolean

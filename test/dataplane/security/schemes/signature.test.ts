@@ -29,6 +29,8 @@ interface Delivery {
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: string
   readonly body?: string
+  /** How long it takes until it is whole. */
+  readonly bodySeconds?: number
 }
 
 let home: SecurityHome
@@ -53,7 +55,7 @@ afterEach(async () => {
 
 const send = async (
   signature: string,
-  { headers = {}, query = '', body = BODY }: Delivery,
+  { headers = {}, query = '', body = BODY, bodySeconds = 0 }: Delivery,
 ): Promise<AuthenticateResult> =>
   home.authenticate({ type: 'hmac', signature }, REALM, {
     ...callerOf(Object.entries(headers), { method: 'POST' }),
@@ -61,6 +63,7 @@ const send = async (
       query,
       readBody: () => {
         bodiesRead++
+        home.clock.advance(bodySeconds * 1000)
         return Promise.resolve(Buffer.from(body))
       },
       onAnswered: (listener) => answered.push(listener),
@@ -102,6 +105,33 @@ const outcome = (result: AuthenticateResult): string => {
   if (result.kind !== 'refused' || !(result.error instanceof GatewayError)) return result.kind
   return `${result.error.code.replace('svc.error.', '')} ${result.error.reason ?? ''}`.trim()
 }
+
+describe('a delivery that is sent again', () => {
+  const timed = (...signatures: readonly string[]): Delivery => {
+    const [time = ''] = stripe()['stripe-signature']?.split(',') ?? []
+    return { headers: { 'stripe-signature': [time, ...signatures].join(',') } }
+  }
+  const right = (secret?: string): string => stripe(secret)['stripe-signature']?.split(',')[1] ?? ''
+  const wrong = `v1=${'0'.repeat(64)}`
+
+  it.each([
+    ['a wrong signature is added', () => [right(), wrong]],
+    ['a wrong signature comes first', () => [wrong, right()]],
+    ['its signature stands twice', () => [right(), right()]],
+  ])('is taken once, also where %s', async (_, again) => {
+    open()
+    expect(outcome(await send('pay', timed(right())))).toBe('pay')
+    expect(outcome(await send('pay', timed(...again())))).toBe('conflict signature_replayed')
+  })
+
+  it('is too old once its body has taken longer than it is remembered', async () => {
+    open()
+    const head = standard({ agoSeconds: 290 })
+    expect(outcome(await send('partner', { headers: head, bodySeconds: 11 }))).toBe(
+      'unauthorized signature_expired',
+    )
+  })
+})
 
 describe('a delivery', () => {
   it('names who signed it, and is no user of the realm', async () => {
