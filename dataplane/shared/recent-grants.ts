@@ -9,6 +9,8 @@ interface Grants {
   tokens: number
   atMs: number
   fillMs: number
+  /** By then the bucket is full again, as far as this process has taken from it, and so it is gone. */
+  fullAtMs: number
 }
 
 export class RecentGrants {
@@ -18,8 +20,7 @@ export class RecentGrants {
   /** @param now monotonic, milliseconds */
   constructor(now: () => number, bounds?: RoomBounds) {
     this.#now = now
-    // By then the bucket is full again, as far as this process has taken from it, and so it is gone.
-    this.#rooms = new TenantRooms(({ atMs, fillMs }) => now() - atMs >= fillMs, bounds)
+    this.#rooms = new TenantRooms(({ fullAtMs }) => now() >= fullAtMs, bounds)
   }
 
   /** The same take, from the bucket for requests whose own has no room where there is none. */
@@ -31,15 +32,13 @@ export class RecentGrants {
   add(take: LimitTake): void {
     if (take.key === take.sharedKey || take.cost === 0) return
     const now = this.#now()
-    const fillMs = (mostOf(take) * take.seconds * 1000) / take.requests
-    const grants = this.#rooms.get(take)
-    if (grants === undefined) {
-      this.#rooms.add(take, { tokens: take.cost, atMs: now, fillMs })
-      return
-    }
-    grants.tokens = tokensAt(grants, now) + take.cost
-    grants.atMs = now
-    grants.fillMs = fillMs
+    const tokenMs = (take.seconds * 1000) / take.requests
+    const fillMs = mostOf(take) * tokenMs
+    const known = this.#rooms.get(take)
+    const tokens = (known === undefined ? 0 : tokensAt(known, now)) + take.cost
+    const grants = { tokens, atMs: now, fillMs, fullAtMs: now + tokens * tokenMs }
+    if (known === undefined) this.#rooms.add(take, grants)
+    else Object.assign(known, grants)
   }
 
   /** From 0 to 1: what of the limit came from this process at that time. Those of all processes are not more than 1. */

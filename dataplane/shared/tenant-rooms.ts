@@ -48,7 +48,18 @@ export class TenantRooms<Entry> {
     if (room === undefined) return true
     this.#size -= dropIdle(room, this.#isIdle)
     const { perRoom, inAll, reserved } = this.#bounds
+    if (this.#size >= inAll) this.#dropElsewhere()
     return room.size < reserved || (room.size < perRoom && this.#size < inAll)
+  }
+
+  /** Looks at one room after the other: those to which nobody adds keep what is idle. */
+  #dropElsewhere(): void {
+    const [next] = this.#rooms
+    if (next === undefined) return
+    const [name, room] = next
+    this.#rooms.delete(name)
+    this.#size -= dropIdle(room, this.#isIdle)
+    if (room.size > 0) this.#rooms.set(name, room)
   }
 
   /** Adds an entry that is not there. */

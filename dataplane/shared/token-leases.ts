@@ -74,7 +74,7 @@ export class TokenLeases implements RateLimiter {
     const lacking = takes.filter((_, at) => known[at] === undefined)
     const isEnough = known.every((state) => state !== undefined)
     if (isEnough) return known
-    const pending = lacking.flatMap(({ key }) => this.#leases.get(key)?.pending ?? [])
+    const pending = lacking.flatMap((take) => this.#leaseOf(take)?.pending ?? [])
     if (pending.length === 0 || !mayWait) return this.#ask(takes, known, lacking)
     this.#putBack(takes.filter((_, at) => known[at] !== undefined))
     return Promise.all(pending).then(() => this.#take(takes, false))
@@ -92,9 +92,16 @@ export class TokenLeases implements RateLimiter {
     if (entries.length > 0) this.#home.giveBack(entries)
   }
 
+  #leaseOf(take: LimitTake): Lease | undefined {
+    return this.#leases.get(leaseKey(take))
+  }
+
   /** undefined: it must be asked for. */
-  #refusedState({ key, cost }: LimitTake): LimitState | undefined {
-    const lease = this.#leases.get(key)
+  #refusedState(take: LimitTake): LimitState | undefined {
+    const { requests, seconds: window, cost } = take
+    // Nothing passes, whatever the bucket holds for others.
+    if (requests === 0) return { isAllowed: false, remaining: 0, seconds: window, isShared: false }
+    const lease = this.#leaseOf(take)
     if (lease === undefined) return undefined
     const now = this.#now()
     lease.wanted += cost
@@ -106,8 +113,8 @@ export class TokenLeases implements RateLimiter {
   }
 
   #useOwn(take: LimitTake): LimitState | undefined {
-    const lease = this.#leases.get(take.key)
-    if (lease === undefined || lease.tokens < take.cost || take.requests === 0) return undefined
+    const lease = this.#leaseOf(take)
+    if (lease === undefined || lease.tokens < take.cost) return undefined
     lease.tokens -= take.cost
     if (lease.tokens < lease.low && lease.refusedUntilMs <= this.#now()) this.#askAhead(take)
     const remaining = Math.floor(lease.tokens + lease.remaining)
@@ -146,9 +153,7 @@ export class TokenLeases implements RateLimiter {
     ahead: readonly number[],
   ): Promise<readonly LeasedState[]> {
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    const leases = takes.flatMap(({ key }, at) =>
-      ahead[at] === 0 ? [] : (this.#leases.get(key) ?? []),
-    )
+    const leases = takes.flatMap((take, at) => (ahead[at] === 0 ? [] : (this.#leaseOf(take) ?? [])))
     for (const lease of leases) lease.pending = promise
     try {
       const replies = await this.#home.lease(takes, ahead)
@@ -165,7 +170,7 @@ export class TokenLeases implements RateLimiter {
 
   /** As much as requests want for a moment. Of several that wait one asks for it. */
   #aheadOf(take: LimitTake): number {
-    const lease = this.#leases.get(take.key)
+    const lease = this.#leaseOf(take)
     if (lease === undefined || lease.pending !== undefined) return 0
     const wanted = (lease.wanted * AHEAD_MS) / Math.max(1, this.#now() - lease.atMs)
     return Math.floor(Math.min(wanted, mostAhead(take)))
@@ -174,7 +179,7 @@ export class TokenLeases implements RateLimiter {
   /** The lease may have ended while the request waited. */
   #putBack(takes: readonly LimitTake[]): void {
     for (const take of takes) {
-      const lease = this.#leases.get(take.key)
+      const lease = this.#leaseOf(take)
       if (lease === undefined) this.#home.giveBack([{ take, tokens: take.cost }])
       else lease.tokens += take.cost
     }
@@ -186,7 +191,7 @@ export class TokenLeases implements RateLimiter {
     ahead: number,
   ): void {
     if (isShared || (isAllowed && mostAhead(take) < 1)) return
-    const known = this.#leases.get(take.key)
+    const known = this.#leaseOf(take)
     if (known === undefined && leased === 0 && this.#leases.size >= MOST_LEASES) return
     const now = this.#now()
     const lease = known ?? { ...NOTHING, take }
@@ -210,9 +215,13 @@ export class TokenLeases implements RateLimiter {
       lease.refusedCost = Math.max(1, take.cost)
       lease.enoughAtMs = now + waitMs
     }
-    this.#leases.set(take.key, lease)
+    this.#leases.set(leaseKey(take), lease)
   }
 }
+
+/** Limits of another size read the same bucket, and what one may not take another one may. */
+const leaseKey = ({ key, requests, capacity }: LimitTake): string =>
+  `${key} ${requests} ${capacity}`
 
 const NOTHING = {
   tokens: 0,

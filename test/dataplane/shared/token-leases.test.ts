@@ -52,6 +52,27 @@ const passed = async (
   return count
 }
 
+describe('limits of several sizes on one bucket', () => {
+  it('are apart: one that lets nothing pass refuses nobody else', async () => {
+    const { clock, processes } = open()
+    const [leases] = processes
+    for (let second = 0; second < 3; second++) {
+      expect(await passes(leases, take({ requests: 0, capacity: 0 }))).toBe(false)
+      expect(await passes(leases, take())).toBe(true)
+      clock.advance(1000)
+    }
+  })
+
+  it('are apart: what a small one has used up a large one still has', async () => {
+    const { processes } = open()
+    const [leases] = processes
+    const small = take({ requests: 10, capacity: 10 })
+    expect(await passed([leases], 12, small)).toBe(10)
+    expect(await passes(leases, take())).toBe(true)
+    expect(await passes(leases, small)).toBe(false)
+  })
+})
+
 describe('two processes', () => {
   it.each([
     [1000, 980],
