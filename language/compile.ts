@@ -1,6 +1,8 @@
 // Compiles a document in one pipeline: an unknown value becomes a compiled document, or the list of every problem.
 // Total (never throws on what a user sent), deterministic, pure.
 
+import { childPointer } from '../base/json-pointer.ts'
+import { needsRouter } from './compile/action.ts'
 import { API_PARTS } from './compile/api-parts.ts'
 import { compileLevel } from './compile/level-part.ts'
 import { type ApiDeps, compileVersion } from './compile/version.ts'
@@ -74,6 +76,7 @@ export const compile = (
     conflictsWithin(compiled).forEach(diagnostics.report)
     findContradictions(document, compiled).forEach(diagnostics.report)
     warnOfNothingServed(compiled, environment, diagnostics)
+    warnOfNoRouter(compiled, environment, diagnostics)
   }
   const { problems } = diagnostics
   const warnings = warningsOf(served, unknown, diagnostics)
@@ -228,6 +231,25 @@ const warnOfNothingServed = (
     'ServesNothing',
     '/versions',
     `no version has paths, and ${hasWebSocket ? 'wamp_websocket is false' : 'the realm has no router for WebSocket connections at /ws'}: add paths, every request is answered 404`,
+  )
+}
+
+const warnOfNoRouter = (
+  { versions, realmUri }: CompiledApi,
+  environment: Environment,
+  diagnostics: Diagnostics,
+): void => {
+  if (environment.realm(realmUri)?.hasRouter !== false) return
+  const [first, ...others] = versions
+    .filter(({ isActive }) => isActive)
+    .flatMap(({ paths }) => paths.flatMap(({ operations }) => Object.values(operations)))
+    .filter(({ action }) => needsRouter(action))
+  if (first === undefined) return
+  const more = others.length === 0 ? '' : `, also to ${others.length} more operations over WAMP`
+  diagnostics.warning(
+    'UnsuitableValue',
+    childPointer(first.pointer, 'action'),
+    `the realm has no router, so that every request to this fails${more}: add router: {url: …} to the realm`,
   )
 }
 

@@ -84,7 +84,8 @@ export const compileOperation = (
     [onError.headers, ['response', 'on_error', 'headers']],
   ] as const
   warnOfOwnHeaders([parts], written, warn)
-  warnOfSurprises(compiled, warn)
+  const setsRetries = [actionMap, map].some((level) => level?.keys.includes('retries') === true)
+  warnOfSurprises(compiled, setsRetries, warn)
   refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
     diagnostics.problem('invalid_value', placeOf(keys), message)
   })

@@ -107,10 +107,27 @@ const compilePatterns = (
   }
   warnOfLiteralSegment(source, pointer, diagnostics)
   if (basePath === undefined) return undefined
+  warnOfRepeatedBase(basePath.source, source, pointer, diagnostics)
   const joined = joinPatterns(basePath.patterns, parsed.patterns)
   if (joined.ok) return joined.patterns
   diagnostics.problem(joined.code, pointer, joined.message)
   return undefined
+}
+
+/** Brackets do not matter: the segment that may be left out is there twice as well. */
+const warnOfRepeatedBase = (
+  base: string,
+  source: string,
+  pointer: string,
+  diagnostics: Diagnostics,
+): void => {
+  const prefix = base.replaceAll(/[[\]]|\/$/g, '')
+  if (prefix === '' || !`${source.replaceAll(/[[\]]/g, '')}/`.startsWith(`${prefix}/`)) return
+  diagnostics.warning(
+    'UnsuitableValue',
+    pointer,
+    `the base_path stands in front of every path, so that clients ask for '${base}${source}': leave '${base}' out here`,
+  )
 }
 
 export const warnOfLiteralSegment = (

@@ -1,15 +1,37 @@
 // Warns of what an operation says that is valid and does something else than it seems to: headers by which browsers refuse
-// the response, a query string with a question mark, a path without a slash, and JSON that is put together as text.
+// the response, a redirect to wherever a client says, a query string with a question mark, a path without a slash, JSON that
+// is put together as text, and retries of what is never retried.
 
 import type { Template } from '../expression/template.ts'
+import { usesLimits } from './action.ts'
 import type { CompiledOperation } from './compiled.ts'
 import { membersOf } from './members.ts'
 import type { Keys, WarnAt } from './warn-of-failures.ts'
 
-export const warnOfSurprises = (operation: CompiledOperation, warn: WarnAt): void => {
+/** @param setsRetries it says `retries` itself, so that they are not those of other operations */
+export const warnOfSurprises = (
+  operation: CompiledOperation,
+  setsRetries: boolean,
+  warn: WarnAt,
+): void => {
+  if (setsRetries) warnOfIdleRetries(operation, warn)
   warnOfCorsByHand(operation, warn)
+  warnOfOpenRedirect(operation, warn)
   warnOfTarget(operation, warn)
   warnOfJsonText(operation, warn)
+}
+
+const warnOfIdleRetries = (
+  { action, limits: { retries } }: CompiledOperation,
+  warn: WarnAt,
+): void => {
+  const isNone = retries.kind === 'constant' && Number(retries.value) === 0
+  if (!isNone && !usesLimits(action))
+    warn(
+      'UnsuitableValue',
+      ['retries'],
+      `an action of type '${action.type}' is never retried: leave this out (forward and wamp_call are)`,
+    )
 }
 
 const ALLOW_ORIGIN = 'access-control-allow-origin'
@@ -68,6 +90,59 @@ const literalsOf = (headers: Template | undefined): ReadonlyMap<string, string |
       value.kind === 'constant' && typeof value.value === 'string' ? value.value : undefined,
     ]),
   )
+
+const warnOfOpenRedirect = (
+  { action, headers, onResult, onError }: CompiledOperation,
+  warn: WarnAt,
+): void => {
+  const written = [
+    [action.type === 'static' ? action.headers : undefined, ['action', 'headers']],
+    [headers, ['headers']],
+    [onResult.headers, ['response', 'on_result', 'headers']],
+    [onError.headers, ['response', 'on_error', 'headers']],
+  ] as const
+  for (const [given, keys] of written)
+    for (const [name, value] of given === undefined ? [] : membersOf(given))
+      if (name.toLowerCase() === 'location' && isOpenRedirect(value))
+        warn(
+          'SuspiciousExpression',
+          [...keys, name],
+          "an open redirect: a client's link through this API leads to any site that the link names. Write the site and the start of a path before the tag, as in https://shop.example.com/{{…}}, or look the value up in a map of the places there are",
+        )
+}
+
+/** `//` and `/\\` begin a site too, so that a slash alone decides nothing, nor does a site without one behind it. */
+const isOpenRedirect = (value: Template): boolean => {
+  const parts = value.kind === 'text' ? value.parts : [value]
+  const [first, second] = parts
+  if (first === undefined || typeof first !== 'string') return first !== undefined && isGiven(first)
+  const decidesSite = /^(?:[a-z][a-z\d+.-]*:)?\/\/[^/?#\\]+[/?#]|^\/[^/\\]|^[?#]/i.test(first)
+  return !decidesSite && second !== undefined && typeof second !== 'string' && isGiven(second)
+}
+
+/** It is what a link, or the page of another site, puts into the request. */
+const isGiven = (template: Template): boolean => {
+  if (template.kind === 'pipe')
+    return template.calls.every(({ name }) => KEEPS_SITE.has(name)) && isGiven(template.input)
+  return (
+    template.kind === 'read' &&
+    template.root === 'request' &&
+    (template.keys[0] === 'query_params' || template.keys[0] === 'body')
+  )
+}
+
+/** Functions after which a value still is the one that the client has sent. */
+const KEEPS_SITE: ReadonlySet<string> = new Set([
+  'get',
+  'head',
+  'first',
+  'last',
+  'trim',
+  'strip',
+  'string',
+  'str',
+  'to_string',
+])
 
 const warnOfTarget = ({ action }: CompiledOperation, warn: WarnAt): void => {
   if (action.type !== 'forward') return

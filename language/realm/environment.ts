@@ -32,6 +32,8 @@ export interface RealmFacts {
   readonly grants?: readonly string[] | undefined
   /** Whether a user of it is in the group that may ask for tokens at the token endpoint; undefined: not known. */
   readonly hasClients?: boolean
+  /** Whether it has a WAMP router; undefined: not known. */
+  readonly hasRouter?: boolean
   /** Whether its record gives `signing_keys`. */
   readonly hasSigningKeys?: boolean
   /** Facts by name of the credential. Left out: not known, so that documents may name any. */

@@ -18,6 +18,7 @@ export const factsOf = (realm: RealmRecord): RealmFacts => ({
   hasApiKeys: (realm.api_keys ?? []).length > 0,
   signatures: signatureFactsOf(realm),
   hasClients: (realm.users ?? []).some(({ groups = [] }) => groups.includes(CLIENT_GROUP)),
+  hasRouter: realm.router !== undefined,
   hasWebSocket: webSocketUrls(realm.router).length > 0,
   hasSigningKeys: (realm.signing_keys ?? []).length > 0,
   credentials: credentialFactsOf(realm),

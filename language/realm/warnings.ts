@@ -15,6 +15,7 @@ export const warnOfRealm = (realm: RealmRecord): readonly Warning[] => [
     ]
   }),
   ...warnOfUsers(realm),
+  ...warnOfApiKeys(realm),
   ...warnOfKeySets(realm),
 ]
 
@@ -31,6 +32,20 @@ const warnOfUsers = ({ users = [] }: RealmRecord): readonly Warning[] => {
     return [{ code: 'UnsuitableValue', path: `/users/${index}/username`, message }]
   })
 }
+
+/** A realm without users has keys that are in no group on purpose. */
+const warnOfApiKeys = ({ users = [], api_keys: keys = [] }: RealmRecord): readonly Warning[] => {
+  if (users.length === 0) return []
+  const known = new Set(users.map(({ username }) => username))
+  return keys.flatMap(({ username }, index): readonly Warning[] =>
+    known.has(username)
+      ? []
+      : [{ code: 'UnsuitableValue', path: `/api_keys/${index}/username`, message: NO_SUCH_USER }],
+  )
+}
+
+const NO_SUCH_USER =
+  'no user of the realm has this name, so that who sends this key is in no group: correct the name, or add the user to users'
 
 const warnOfKeySets = ({ trusted_issuers: issuers = [] }: RealmRecord): readonly Warning[] =>
   issuers.flatMap(({ jwks_uri: url }, index): readonly Warning[] =>

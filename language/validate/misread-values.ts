@@ -1,4 +1,4 @@
-// Finds values of a document that are read otherwise than they look, and returns a warning for each: {x} and ${x} are
+// Finds values of a document that are read otherwise than they look, and returns a warning for each: {x}, ${x} and $X are
 // plain text, and {{x}} without quotes is a map in YAML.
 
 import { childPointer } from '../../base/json-pointer.ts'
@@ -28,7 +28,9 @@ interface Walk {
 const visit = (value: unknown, walk: Walk): void => {
   if (walk.warnings.length >= MAX_WARNINGS) return
   if (typeof value === 'string') {
-    const found = value.includes('{') ? describeText(value) : undefined
+    const found =
+      (value.includes('{') ? describeText(value) : undefined) ??
+      (value.includes('$') ? describeShell(value, walk.keys.at(-1)) : undefined)
     if (found !== undefined)
       walk.warnings.push({ code: 'TakenLiterally', path: pointerOf(walk), ...found })
   } else if (Array.isArray(value))
@@ -113,10 +115,28 @@ const describeBraces = (text: string, at: number, end: number): string | undefin
   const isDollar = text[at - 1] === '$'
   const written = `${isDollar ? '$' : ''}{${inner}}`
   if (PATH_OF_ROOT.test(inner)) return `${written} is sent as it stands: write {{${inner}}}`
-  if (!isDollar || !NAME.test(inner) || !isOneLiner(text)) return undefined
+  return isDollar && NAME.test(inner) && isOneLiner(text)
+    ? environmentWords(written, inner)
+    : undefined
+}
+
+const environmentWords = (written: string, inner: string): string => {
   const name = inner.toLowerCase().replaceAll(/[.-]/g, '_')
   return (
     `${written} is sent as it stands, as variables of the environment are not read: ` +
     `write {{variables.${name}}}, and ${name} among the variables`
   )
+}
+
+/** Lower case is no such variable: `/$metadata` is a path of OData. */
+const SHELL_AS_HOST = /:\/\/\$([A-Z_][A-Z0-9_]*)\b/
+const SHELL = /\$([A-Z_][A-Z0-9_]*)\b/
+
+const describeShell = (text: string, key: string | number | undefined): Described | undefined => {
+  const match = (key === 'host' || key === 'path' ? SHELL : SHELL_AS_HOST).exec(text)
+  const [found, name] = match ?? []
+  if (match === null || found === undefined || name === undefined || !isOneLiner(text))
+    return undefined
+  const offset = match.index + found.indexOf('$')
+  return { message: environmentWords(`$${name}`, name), offset }
 }

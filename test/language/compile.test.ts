@@ -132,6 +132,34 @@ describe('a WebSocket that is open beside paths that are not', () => {
   })
 })
 
+describe('operations over WAMP in a realm without a router', () => {
+  const call = { get: { action: { type: 'wamp_call', procedure: 'com.a.b' } } }
+  const MORE =
+    'the realm has no router, so that every request to this fails, also to 1 more operations over WAMP: add router: {url: …} to the realm'
+  it.each<[string, object, boolean | undefined, string[]]>([
+    ['are warned of once', { paths: { '/x': call, '/y': call } }, false, [MORE]],
+    [
+      'may be in a version that is not active',
+      { is_active: false, paths: { '/x': call } },
+      false,
+      [],
+    ],
+    ['are right where nothing is known of it', { paths: { '/x': call } }, undefined, []],
+    ['are right with a router', { paths: { '/x': call } }, true, []],
+    ['are none', { paths: { '/x': { get: STATIC } } }, false, []],
+  ])('%s', (_, version, hasRouter, expected) => {
+    const facts = {
+      authmethods: [],
+      oidcProviders: [],
+      ...(hasRouter !== undefined && { hasRouter }),
+    }
+    const versions = { v1: { base_path: '/v1', ...version } }
+    const document = { id: 'a', host: 'a.test', realm_uri: 'com.a', versions }
+    const { warnings } = compile(document, { realm: () => facts })
+    expect(warnings.map(({ message }) => message)).toEqual(expected)
+  })
+})
+
 describe('the WebSocket of a version', () => {
   const facts = { authmethods: [], oidcProviders: [], hasUsers: true, hasWebSocket: true }
   const ofVersion = (version: object) => {

@@ -9,6 +9,8 @@ import {
   withMistake,
 } from '../../support/mistakes.ts'
 
+const WITH_ROUTER = `${REALM}  router: {url: 'ws://router.test'}\n`
+
 const EXACT =
   'where several are meant, a subscription or registration has options: {match: prefix} or {match: wildcard}'
 const LAST_DOT = 'end it with the dot before, as in com.acme.'
@@ -799,6 +801,14 @@ describe('an expression', () => {
       ],
     ],
     [
+      'a variable of a shell',
+      'http://backend.test:8080',
+      'http://$BACKEND:8080',
+      [
+        '5:19 warning TakenLiterally $BACKEND is sent as it stands, as variables of the environment are not read: write {{variables.backend}}, and backend among the variables',
+      ],
+    ],
+    [
       ':id',
       '{{request.bindings.id}}',
       ':id',
@@ -1015,7 +1025,7 @@ describe('an expression', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong), WITH_ROUTER)).toEqual(expected)
   })
 })
 
@@ -1210,7 +1220,7 @@ describe('WAMP', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong), WITH_ROUTER)).toEqual(expected)
   })
 })
 
@@ -1297,6 +1307,7 @@ describe('another kind of file', () => {
   })
 })
 
+const NO_ROUTER = 'UnsuitableValue the realm has no router, so that every request to this fails'
 const ACTION = /action:\n {12}type: forward\n(?: {12}.*\n)+/
 const UNKNOWN = 'There is no property'
 
@@ -1341,8 +1352,79 @@ describe('what is valid and does something else than it seems to', () => {
         "16:19 error AlwaysFails every request fails: a path begins with a slash, and a binding has none: write '/{{request.bindings.id}}'",
       ],
     ],
+    [
+      'a base path that is repeated in a path',
+      '      /items/:id:',
+      '      /v1/items/:id:',
+      [
+        "11:7 warning UnsuitableValue the base_path stands in front of every path, so that clients ask for '/v1/v1/items/:id': leave '/v1' out here",
+      ],
+    ],
+    [
+      'an optional base path that is a whole path',
+      /base_path: \/v1\n {4}paths:\n {6}\/items\/:id:/,
+      'base_path: /[v1]\n    paths:\n      /v1/:id:',
+      [
+        "11:7 warning UnsuitableValue the base_path stands in front of every path, so that clients ask for '/[v1]/v1/:id': leave '/[v1]' out here",
+      ],
+    ],
+    ['a path that only begins as the base path does', '/items/:id:', '/v10/items/:id:', []],
+    [
+      'retries of what is never retried',
+      ACTION,
+      'action: {type: static}\n          retries: 2\n',
+      [
+        "14:20 warning UnsuitableValue an action of type 'static' is never retried: leave this out (forward and wamp_call are)",
+      ],
+    ],
+    ['retries of a call', 'timeout: 5000', 'retries: 2', []],
+    [
+      'retries that other operations have',
+      /versions:[^]*action:\n {12}type: forward\n(?: {12}.*\n)+/,
+      'defaults: {retries: 2}\nversions:\n  v1:\n    base_path: /v1\n    paths:\n      /items/:id:\n        get:\n          action: {type: static}\n',
+      [],
+    ],
+    [
+      'a call in a realm without a router',
+      ACTION,
+      'action: {type: wamp_call, procedure: com.acme.get}\n',
+      [`13:19 warning ${NO_ROUTER}: add router: {url: …} to the realm`],
+    ],
   ])('%s', (_, right, wrong, diagnostics) => {
     expect(diagnosticsOf(withMistake(right, wrong))).toEqual(diagnostics)
+  })
+
+  it.each([
+    ['{{request.query_params.to}}', true],
+    ["{{request.query_params |> get(to, '/') |> trim}}", true],
+    ['{{request.query_params.to |> json:decode}}', false],
+    ['{{request.body.to}}', true],
+    // Each of these names a site too: //evil.test, https://evil.test, https://shop.test.evil.test.
+    ['/{{request.query_params.to}}', true],
+    ['https://{{request.query_params.to}}', true],
+    ['https://shop.test{{request.query_params.to}}', true],
+    ['//shop.test{{request.query_params.to}}', true],
+    ['https://shop.test/{{request.query_params.to}}', false],
+    ['//shop.test/{{request.query_params.to}}', false],
+    ['/items/{{request.query_params.to}}', false],
+    ['?to={{request.query_params.to}}', false],
+    ['/login', false],
+    ['{{action.result.headers.location}}', false],
+    ['{{variables.places |> get({{request.query_params.to}})}}', false],
+  ])('a location of %s is an open redirect: %j', (location, isOpen) => {
+    const document = withMistake('status_code: 200', `headers: {Location: "${location}"}`).replace(
+      '  limit: 10',
+      '  places: {a: /a}',
+    )
+    const found = diagnosticsOf(document).filter((line) => line.includes('an open redirect'))
+    expect(found).toHaveLength(isOpen ? 1 : 0)
+  })
+
+  it('says where an open redirect stands, and what to write', () => {
+    const wrong = "headers: {location: '{{request.query_params.to}}'}"
+    expect(diagnosticsOf(withMistake('status_code: 200', wrong))).toContain(
+      "20:35 warning SuspiciousExpression an open redirect: a client's link through this API leads to any site that the link names. Write the site and the start of a path before the tag, as in https://shop.example.com/{{…}}, or look the value up in a map of the places there are",
+    )
   })
 
   it('headers of on_result that replace those for browsers', () => {
@@ -1398,6 +1480,11 @@ describe('what stands in another form or place here', () => {
       'a hash without quotes',
       '  users: [{username: a, passwordHash: $scrypt$ln=15,r=8,p=1$abc$def}]',
       'put the value before it into quotes',
+    ],
+    [
+      'an API key of an unknown user',
+      `  users: [{username: ann}]\n  apiKeys: [{keySha256: ${'a'.repeat(64)}, username: bob}]`,
+      'no user of the realm has this name, so that who sends this key is in no group: correct the name',
     ],
     ['a user twice', '  users: [{username: a}, {username: a}]', 'put their groups together'],
     [

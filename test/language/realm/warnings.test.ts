@@ -22,6 +22,18 @@ describe('warnings of a realm', () => {
     ['no providers', { uri: 'com.acme' }],
     ['an issuer with TLS', realmWith({})],
     [
+      'keys of a realm without users',
+      { uri: 'com.acme', api_keys: [{ key_sha256: 'x', username: 'bob' }] },
+    ],
+    [
+      'the key of a user',
+      {
+        uri: 'com.acme',
+        users: [{ username: 'bob' }],
+        api_keys: [{ key_sha256: 'x', username: 'bob' }],
+      },
+    ],
+    [
       'one without, and leave to call it',
       realmWith({ issuer: 'http://id.test', allow_unsafe_http: true }),
     ],

@@ -21,6 +21,8 @@ describe('values that are read otherwise than they look', () => {
       '${BACKEND} is sent as it stands, as variables of the environment are not read: write {{variables.backend}}',
     ],
     ['http://${BACK-END.HOST}:80', 'write {{variables.back_end_host}}'],
+    ['http://$BACKEND_1:80', '$BACKEND_1 is sent as it stands'],
+    ['{{request.id}}://$A', 'write {{variables.a}}'],
   ])('%j', (text, message) => {
     expect(told(text)).toEqual([['TakenLiterally', '/a', expect.stringContaining(message)]])
   })
@@ -35,6 +37,12 @@ describe('values that are read otherwise than they look', () => {
     ])
   })
 
+  it.each(['host', 'path'])('a variable of a shell anywhere in %s', (key) => {
+    expect(told({ [key]: '/a/$TENANT/b' })).toEqual([
+      ['TakenLiterally', `/a/${key}`, expect.stringContaining('$TENANT is sent as it stands')],
+    ])
+  })
+
   it.each<[unknown]>([
     ['{{request.id}}'],
     ['{{request.id'],
@@ -46,6 +54,11 @@ describe('values that are read otherwise than they look', () => {
     ['{requests.a}'],
     ['{"request.a": 1}'],
     ['$ {{variables.price}}'],
+    ['$BACKEND'],
+    ['http://$backend'],
+    ['http://$Backend'],
+    [{ path: '/$metadata' }],
+    [{ path: '/a$' }],
     ['<script>let a = `${name}`</script>'],
     ['let a = 1\nlet b = `${a}`'],
     [`{${'request.'.repeat(100)}}`],
