@@ -41,9 +41,11 @@ export const convertSecurity = (
 /** Undefined: nothing is required. What is no map has a scheme without a name, which is none. */
 const readRequirement = (requirement: Value, place: string, drop: Drop): Required | undefined => {
   if (!isMap(requirement)) return { name: '', scopes: [], place }
-  const [name, ...others] = Object.keys(requirement)
-  for (const other of others)
-    drop(childPointer(place, other), 'only the first of several schemes at once is required')
+  const [name, another] = Object.keys(requirement)
+  if (another !== undefined) {
+    drop(place, 'several schemes at once are none here: basic stands in, so that nothing is open')
+    return { name: '', scopes: [], place }
+  }
   return name === undefined ? undefined : { name, scopes: listAt(requirement, name), place }
 }
 
@@ -112,7 +114,8 @@ export const requirementsOf = (
   pointer: string,
 ): { readonly value: Value; readonly pointer: string } => {
   const own = ownValue(operation, 'security')
+  const all = ownValue(root, 'security')
   return own === undefined
-    ? { value: ownValue(root, 'security') ?? [], pointer: '/security' }
+    ? { value: all === undefined ? [] : all, pointer: '/security' }
     : { value: own, pointer: childPointer(pointer, 'security') }
 }

@@ -146,7 +146,7 @@ const convertItem = (
 
 const isOpen = (security: Value): boolean => isMap(security) && Object.keys(security).length === 0
 
-/** Security stands at paths: where operations differ it is that of the first that is not open. */
+/** Security stands at paths: where operations differ none of theirs would do for all. */
 const securityOf = (
   description: Description,
   operations: readonly OwnOperation[],
@@ -157,14 +157,20 @@ const securityOf = (
     const security = convertSecurity(description, value, pointer, drop)
     return { at: operation.pointer, security, key: JSON.stringify(security) }
   })
-  const chosen = all.find(({ security }) => !isOpen(security))
+  const closed = all.filter(({ security }) => !isOpen(security))
+  const [chosen] = closed
+  if (chosen === undefined) return {}
+  const isOne = closed.every(({ key }) => key === chosen.key)
+  const instead = isOne
+    ? 'that of those that have any'
+    : 'and theirs differ: basic stands in, so that nothing is open'
   for (const { at, key } of all)
-    if (chosen !== undefined && key !== chosen.key)
+    if (!isOne || key !== chosen.key)
       drop(
         childPointer(at, 'security'),
-        'the operations of a path have the same security here, that of the first that has any',
+        `the operations of a path have the same security here, ${instead}`,
       )
-  return chosen?.security ?? {}
+  return isOne ? chosen.security : { type: 'basic' }
 }
 
 /** Leaves out what the rules before did not foresee, with its path. A text: nothing is left. */

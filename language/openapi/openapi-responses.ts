@@ -76,8 +76,10 @@ const successOf = (
 }
 
 /** The status that the schema of the result allows alone. */
-const promised = (givesStatus: boolean, resultAt: DescribedSchemas['resultAt']): Template =>
-  constant((givesStatus ? ownValue(resultAt(['status_code']), 'const') : undefined) ?? null)
+const promised = (givesStatus: boolean, resultAt: DescribedSchemas['resultAt']): Template => {
+  const status = givesStatus ? ownValue(resultAt(['status_code']), 'const') : undefined
+  return constant(typeof status === 'number' && /^[1-5]\d\d$/.test(`${status}`) ? status : null)
+}
 
 /** 204 where there is nothing to send, but for GET and HEAD. */
 const usualSuccess = (

@@ -92,6 +92,12 @@ it.each<[string, object, object, object]>([
   ['certificates', { type: 'mutualTLS' }, [{ s: [] }], { security: { type: 'basic' } }],
   ['what is not there', {}, [{ none: [] }], { security: { type: 'basic' } }],
   ['what is no list', {}, { s: [] }, { security: { type: 'basic' } }],
+  [
+    'two at once',
+    { type: 'apiKey', in: 'header', name: 'k' },
+    [{ s: [], admins: [] }],
+    { security: { type: 'basic' } },
+  ],
   ['what is optional', { type: 'http', scheme: 'basic' }, [{ s: [] }, {}], {}],
 ])('security: %s', (_, scheme, security, expected) => {
   const text = described(
@@ -115,6 +121,35 @@ it('an open operation beside one that is not is not opened', () => {
   )
   expect(version.paths).toMatchObject({ '/x': { security: { type: 'basic' } } })
   expect(dropped.map(({ pointer }) => pointer)).toContain('/paths/~1x/get/security')
+})
+
+it('operations of a path that ask for different credentials take none of them', () => {
+  const security = (name: string, scopes: readonly string[] = []) => ({
+    ...RESPONSES,
+    security: [{ [name]: scopes }],
+  })
+  const { version, dropped } = importing(
+    described(
+      { '/x': { get: security('key'), delete: security('login', ['admin']) } },
+      {
+        components: {
+          securitySchemes: {
+            key: { type: 'apiKey', in: 'header', name: 'k' },
+            login: { type: 'openIdConnect', openIdConnectUrl: 'https://i.test' },
+          },
+        },
+      },
+    ),
+  )
+  expect(version.paths).toMatchObject({ '/x': { security: { type: 'basic' } } })
+  expect(dropped.map(({ pointer }) => pointer)).toEqual(
+    expect.arrayContaining(['/paths/~1x/get/security', '/paths/~1x/delete/security']),
+  )
+})
+
+it('security of a whole description that is null opens nothing', () => {
+  const { version } = importing(described({ '/x': { get: RESPONSES } }, { security: null }))
+  expect(version.paths).toMatchObject({ '/x': { security: { type: 'basic' } } })
 })
 
 it.each([
