@@ -6,7 +6,8 @@ const MAX_LENGTH = 64
 const LONGEST_WORD = 16
 
 /**
- * The first two segments: only their short words of letters, `.`, `_`, `~` and `-` are kept, all else is `…`.
+ * The first two segments: those that are one short word of letters, `.`, `_`, `~` and `-` are kept, without digits; all else
+ * is `…`. What is encoded, or has other characters, may be an address or a token.
  * @example safePath('/v1/users/42') // '/v…/users/…'
  */
 export const safePath = (path: string): string => {
@@ -17,7 +18,6 @@ export const safePath = (path: string): string => {
 }
 
 const safeSegment = (segment: string): string =>
-  segment
-    .slice(0, MAX_LENGTH)
-    .replaceAll(/[\w~.-]+/g, (word) => (word.length > LONGEST_WORD ? '…' : word))
-    .replaceAll(/[^A-Za-z_~.-]+/g, '…')
+  segment.length <= LONGEST_WORD && /^[\w~.-]*$/.test(segment)
+    ? segment.replaceAll(/\d+/g, '…')
+    : '…'

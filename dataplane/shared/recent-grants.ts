@@ -9,7 +9,7 @@ interface Grants {
   tokens: number
   atMs: number
   fillMs: number
-  /** By then the bucket is full again, as far as this process has taken from it, and so it is gone. */
+  /** The time at which the bucket is full again, as far as this process has taken from it, and so it is gone. */
   fullAtMs: number
 }
 

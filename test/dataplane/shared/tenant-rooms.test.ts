@@ -8,7 +8,7 @@ import { createManualClock } from '../../support/manual-clock.ts'
 
 const placeOf = (tenant: string, key: string) => ({ tenant, key, room: 'anyone' }) as const
 
-it('entries of rooms to which nobody adds make room for others, and for as many as they were', () => {
+it('idle entries of quiet rooms make room for others, and for as many as they were', () => {
   let isIdle = false
   const rooms = new TenantRooms<number>(() => isIdle, { perRoom: 50, inAll: 100, reserved: 10 })
   for (let at = 0; at < 50; at++) {

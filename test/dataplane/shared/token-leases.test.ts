@@ -53,7 +53,7 @@ const passed = async (
 }
 
 describe('limits of several sizes on one bucket', () => {
-  it('are apart: one that lets nothing pass refuses nobody else', async () => {
+  it('are apart: one that lets nothing pass refuses no other', async () => {
     const { clock, processes } = open()
     const [leases] = processes
     for (let second = 0; second < 3; second++) {
