@@ -13,9 +13,9 @@ import {
   isUnreachable,
 } from '../upstream/destinations/fetch-failure.ts'
 import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
+import { clientSecretBasic, withoutMembers } from '../upstream/destinations/token-endpoint.ts'
 import { CredentialError } from './credential.ts'
 import { createToken, type UpstreamToken } from './token.ts'
-import { withoutChallenge, withoutIdToken } from './token-response.ts'
 
 type ClientCredentials = NonNullable<CredentialRecord['client_credentials']>
 type TokenExchange = NonNullable<CredentialRecord['token_exchange']>
@@ -31,6 +31,8 @@ export interface TokenRequestDeps {
 const TIMEOUT_MS = 5000
 const MAX_BYTES = 64 * 1024
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
+/** An ID token may be of an issuer that we do not know, so that openid-client would refuse the token beside it. */
+const UNUSED = ['id_token', 'refresh_token', 'scope']
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
 /** @throws CredentialError `credential_token` */
@@ -63,6 +65,18 @@ export const exchangeToken = async (
     throw error instanceof CredentialError ? blamedOnSubject(error) : error
   }
 }
+
+/**
+ * Without a challenge, which openid-client takes for a response to our client id and secret, whatever error is in the body:
+ * servers send one for the token of a caller too.
+ */
+const withoutChallenge =
+  (fetch: GuardedFetch): GuardedFetch =>
+  async (...request) => {
+    const response = await fetch(...request)
+    response.headers.delete('www-authenticate')
+    return response
+  }
 
 const requestedRights = ({
   scopes,
@@ -115,18 +129,15 @@ const configure = (
     authentication(client, record),
   )
   configuration.timeout = TIMEOUT_MS / 1000
-  const send = withoutIdToken(fetch)
-  configuration[client.customFetch] = (url, { method, headers, body, signal }) =>
-    send(
-      url,
-      {
-        method,
-        headers,
-        ...(body instanceof URLSearchParams && { body: body.toString() }),
-        ...(signal && { signal }),
-      },
-      limits,
-    )
+  configuration[client.customFetch] = async (url, { method, headers, body, signal }) => {
+    const init = {
+      method,
+      headers,
+      ...(body instanceof URLSearchParams && { body: body.toString() }),
+      ...(signal && { signal }),
+    }
+    return withoutMembers(await fetch(url, init, limits), UNUSED)
+  }
   if (record.allow_unsafe_http === true) plainHttp(client)(configuration)
   return configuration
 }
@@ -134,7 +145,7 @@ const configure = (
 const authentication = (client: Library, record: ClientCredentials): ClientAuth => {
   const { client_secret: secret } = record
   const methods = {
-    client_secret_basic: () => client.ClientSecretBasic(secret),
+    client_secret_basic: () => clientSecretBasic(secret),
     client_secret_post: () => client.ClientSecretPost(secret),
   } satisfies Record<NonNullable<ClientCredentials['token_endpoint_auth_method']>, unknown>
   return methods[record.token_endpoint_auth_method ?? 'client_secret_basic']()

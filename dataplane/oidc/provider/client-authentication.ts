@@ -3,6 +3,7 @@
 
 import type { ClientAuth } from 'openid-client'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
+import { clientSecretBasic } from '../../upstream/destinations/token-endpoint.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
 /** `token_endpoint_auth_method`, otherwise what the provider lists; Basic is the default of OpenID Connect. */
@@ -13,7 +14,7 @@ export const clientAuthentication = async (
   const client = await import('openid-client')
   const secret = record.client_secret
   const methods = {
-    client_secret_basic: () => client.ClientSecretBasic(secret),
+    client_secret_basic: () => clientSecretBasic(secret),
     client_secret_post: () => client.ClientSecretPost(secret),
     client_secret_jwt: () => client.ClientSecretJwt(secret),
     none: () => client.None(),

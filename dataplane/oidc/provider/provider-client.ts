@@ -16,6 +16,7 @@ import { parseJson } from '../../../base/parse-json.ts'
 import { CodedError } from '../../../base/coded-error.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
+import { withoutMembers } from '../../upstream/destinations/token-endpoint.ts'
 import type { TokenClaims } from '../../security/tokens/token-claims.ts'
 import { clientAuthentication } from './client-authentication.ts'
 import { CALL_TIMEOUT_MS, throughGuard } from './provider-fetch.ts'
@@ -26,6 +27,8 @@ import type { KnownProvider } from './provider-registry.ts'
 const TOLERANCE_SECONDS = 30
 /** openid-client fetches keys again only if they are older than a minute. The cache decides how often that happens. */
 const OLD_ENOUGH_SECONDS = 61
+/** Members of a token response that no login needs. */
+const UNUSED = ['refresh_token', 'scope']
 
 /** @throws if the metadata is unusable: no response, not JSON, another issuer, no https. */
 export const discoverProvider = async (
@@ -279,7 +282,10 @@ const traced = (
       const response =
         url === new URL(metadata.jwks_uri).href
           ? await keySetResponse(keys)
-          : await guarded(url, { ...options, body: asWritten(options.body, record) })
+          : await withoutMembers(
+              await guarded(url, { ...options, body: asWritten(options.body, record) }),
+              UNUSED,
+            )
       if (response.status >= 500 || Math.floor(response.status / 100) === 3) trace.hasFailed = true
       return response
     } catch (cause) {

@@ -59,6 +59,11 @@ describe('a token endpoint', () => {
     ['a refresh token beside it', { ...GOOD, refresh_token: 'r' }, 'a.b-c_d'],
     ['an ID token of an issuer with a path', { ...GOOD, id_token: ID_TOKEN }, 'a.b-c_d'],
     ['an ID token that is none', { ...GOOD, id_token: 1 }, 'a.b-c_d'],
+    [
+      'null and empty members',
+      { ...GOOD, refresh_token: '', scope: [], expires_in: null },
+      'a.b-c_d',
+    ],
   ])('may send %s', async (_, body, expected) => {
     const { origin } = await serving(sending(200, body))
     const record = recordOf(`${origin}/token`)

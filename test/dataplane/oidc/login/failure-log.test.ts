@@ -143,6 +143,38 @@ describe('the log of a login that failed', () => {
     expect(room.logged.join()).toContain(`"setting":"info.oidcProviders.corp.${setting}"`)
   })
 
+  it.each<[string, Record<string, unknown>, string]>([
+    ['an empty refresh token', { refresh_token: '' }, ''],
+    ['refresh token and scope that are null', { refresh_token: null, scope: null }, ''],
+    ['a list of scopes', { scope: ['openid', 'email'] }, ''],
+    ['a life that is null', { expires_in: null }, ''],
+    ['a refresh token of another type', { refresh_token: { a: 1 } }, ''],
+    ['a member of its own that is null', { resource: null }, ''],
+    ['a life below 0', { expires_in: -1 }, 'expires_in'],
+    ['a life in words', { expires_in: 'soon' }, 'expires_in'],
+    ['an ID token that is null', { id_token: null }, 'id_token'],
+    ['an ID token that is a number', { id_token: 1 }, 'id_token'],
+    ['an empty access token', { access_token: '' }, 'access_token'],
+    ['an access token that is null', { access_token: null }, 'access_token'],
+    ['a type that is null', { token_type: null }, 'token_type'],
+  ])('names a member only where the login needs it: %s', async (_, oddity, member) => {
+    const room = open()
+    const browser = new Browser()
+    const login = await browser.login(room)
+    op.misbehaviour = {
+      token: (response, fields) => {
+        sendJson(response, { ...fields, ...oddity })
+      },
+    }
+    const query = op.authorize(headerOf(login, 'location') ?? '')
+    const { status } = await browser.callback(room, query)
+
+    expect([status, /"response\W+body \W+(\w+)/.exec(lineOf(room))?.[1] ?? '']).toEqual([
+      member === '' ? 302 : 400,
+      member,
+    ])
+  })
+
   it.each([
     ['invalid_scope', 'scopes'],
     ['unauthorized_client', 'clientId'],

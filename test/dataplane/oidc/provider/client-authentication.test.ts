@@ -35,6 +35,31 @@ const shownBy = async (
   }
 }
 
+describe('Basic', () => {
+  it.each([
+    [
+      '00000003-0000-0ff1-ce00-000000000000',
+      'x8Q~a_b.c-d!*()',
+      '00000003-0000-0ff1-ce00-000000000000:x8Q~a_b.c-d!*()',
+    ],
+    ['urn:app', 'a:b%c+d', 'urn%3Aapp:a%3Ab%25c%2Bd'],
+    // RFC 6749, Appendix B.
+    ['id', ' %&+£€', 'id:+%25%26%2B%C2%A3%E2%82%AC'],
+    ['id', 'Y2/d==\ud800', 'id:Y2%2Fd%3D%3D%EF%BF%BD'],
+  ])('encodes of %s and %s only what must be: %s', async (id, secret, pair) => {
+    const record = providerRecord(metadata.issuer, { client_secret: secret })
+    const authenticate: (...given: Parameters<ClientAuth>) => unknown = await clientAuthentication(
+      record,
+      metadata,
+    )
+    const headers = new Headers()
+    await authenticate(metadata, { client_id: id }, new URLSearchParams(), headers)
+    const [, encoded = ''] = headers.get('authorization')?.split(' ') ?? []
+
+    expect(Buffer.from(encoded, 'base64').toString()).toBe(pair)
+  })
+})
+
 const POST = { form: ['client_id', 'client_secret'], isBasic: false }
 const BASIC = { form: [], isBasic: true }
 
