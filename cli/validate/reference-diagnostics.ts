@@ -6,6 +6,7 @@ import type { ResourceResult } from '../../operator/reconcile/resource-result.ts
 import type { ReasonOf } from '../../operator/resource/condition.ts'
 import { type Resource, resourceKey } from '../../operator/resource/resource.ts'
 import { DEFAULT_CLASS } from '../../operator/resource/resource-schema.ts'
+import { readSecretKey } from '../../operator/resource/secret-value.ts'
 import type { Located } from './collect-resources.ts'
 import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import { type PlacedReference, referencesOf, type StandIns } from './secret-references.ts'
@@ -117,17 +118,26 @@ const placeOf = ({ file, positionOf }: Located): string => {
   return `${file}:${line}:${column}`
 }
 
-/** The place of the first reference to something missing, down to the member. */
-const placeOfMissing = (resource: Resource, { located }: ReferenceDeps): string => {
+/** The place of the first reference to something missing or unreadable, down to the member. */
+const placeOfMissing = (resource: Resource, { standIns, located }: ReferenceDeps): string => {
   const { namespace } = resource.metadata
   for (const { kind, name, key, path } of referencesOf(resource)) {
-    const target = located.get(resourceKey(kind, namespace, name))?.resource
+    const id = resourceKey(kind, namespace, name)
+    const target = standIns.get(id) ?? located.get(id)?.resource
     if (target === undefined) {
       if (kind === 'ConfigMap') return `${path}/name`
-    } else if (key !== undefined && 'data' in target && !Object.hasOwn(target.data, key))
-      return `${path}/key`
+    } else if (isUnreadable(target, key)) return `${path}/${key === undefined ? 'name' : 'key'}`
   }
   return '/spec'
+}
+
+/** @param key undefined: any of its keys */
+const isUnreadable = (target: Resource, key: string | undefined): boolean => {
+  if (target.kind === 'Secret')
+    return (key === undefined ? Object.keys(target.data) : [key]).some(
+      (each) => 'missing' in readSecretKey(target, each),
+    )
+  return key !== undefined && 'data' in target && !Object.hasOwn(target.data, key)
 }
 
 const secretNotices = (

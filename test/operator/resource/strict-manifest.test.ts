@@ -251,10 +251,21 @@ describe('a Secret', () => {
     (text) => {
       const secret = other('Secret', { data: { k: text, hash: '' } }, { name: 's' })
       expect(said(secret, usesSecret)).toEqual([
-        expect.stringMatching(/KeyNotFound key 'k' of Secret default\/s is not base64: encode it/),
+        expect.stringMatching(
+          /^error \/spec\/callbackSecret\/secretRef\/key KeyNotFound key 'k' of Secret default\/s is not base64: encode it/,
+        ),
       ])
     },
   )
+
+  it('whose keys are all read names the reference where one is no base64', () => {
+    const secret = other('Secret', { data: { fine: 'YQ==', k: 'http://up' } }, { name: 's' })
+    expect(said(secret, variables)).toEqual([
+      expect.stringMatching(
+        /^error \/spec\/variablesFrom\/0\/secretRef\/name KeyNotFound key 'k' of Secret default\/s is not base64/,
+      ),
+    ])
+  })
 
   it('with line breaks in its base64 is read', () => {
     const secret = other('Secret', { data: { k: 'YWJj\nZGVm\n' } }, { name: 's' })
