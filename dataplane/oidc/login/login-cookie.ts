@@ -9,8 +9,8 @@ import type { LoginState } from './state-token.ts'
 /** `__Host-`: no other host, no plain http and no other path can set it. */
 const PREFIX = '__Host-svc_oidc_'
 const NAME = /^__Host-svc_oidc_([A-Za-z0-9_-]{1,64})$/
-/** Per browser, the new one included. */
-const MAX_ALIVE = 5
+/** Per browser, the new one included: tabs that wait at the login, less than a kilobyte in all. */
+const MAX_ALIVE = 16
 /** Bounds the response's header; a browser never has more unless they were planted. */
 const MAX_CLEARED = 20
 

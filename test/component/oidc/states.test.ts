@@ -203,12 +203,12 @@ describe('a callback', () => {
     expect((await visit(browser, callback)).status).toBe(302)
   })
 
-  it('leaves at most five logins open in one browser', async () => {
+  it('leaves at most sixteen logins open in one browser', async () => {
     const browser = rig.browser()
     const returns: Return[] = []
-    for (let count = 0; count < 7; count += 1) returns.push(await comeBack(browser))
+    for (let count = 0; count < 18; count += 1) returns.push(await comeBack(browser))
     const open = browser.jar.cookies.filter(({ name }) => name.startsWith('__Host-svc_oidc_'))
-    expect(open).toHaveLength(5)
+    expect(open).toHaveLength(16)
     const newest = returns.at(-1)
     expect((await visit(browser, newest?.callback ?? '')).status).toBe(302)
     expect(bindingName(browser)).toMatch(/^__Host-svc_oidc_[\w-]+$/)

@@ -107,18 +107,18 @@ describe('the Set-Cookie lines', () => {
       expect(setCookies(response)[0]).toMatch(/; Secure; Domain=example\.com$/)
   })
 
-  it('are those of a login: HttpOnly, for one host, at most five alive', async () => {
+  it('are those of a login: HttpOnly, for one host, at most sixteen alive', async () => {
     const realmUri = 'com.example.realm'
     const endpointDeps = openFor(realmUri)
     const browser = new Browser()
     const lines: string[] = []
-    for (let login = 0; login < 8; login++)
+    for (let login = 0; login < 19; login++)
       lines.push(...setCookies(await browser.login(endpointDeps, { realmUri })))
 
     expect(lines[0]).toMatch(
       /^__Host-svc_oidc_[A-Za-z0-9_-]{16}=[A-Za-z0-9_-]{22}; Path=\/; Max-Age=600; SameSite=Lax; Secure; HttpOnly$/,
     )
-    expect([...browser.jar.keys()]).toHaveLength(5)
+    expect([...browser.jar.keys()]).toHaveLength(16)
     expect(lines.filter((line) => line.includes('Max-Age=0'))).toHaveLength(3)
   })
 })

@@ -269,4 +269,14 @@ describe('RFC 9700', () => {
     expect(after.map(([name]) => name)).toEqual(before.map(([name]) => name))
     for (const [index, [, value]] of after.entries()) expect(value).not.toBe(before[index]?.[1])
   })
+
+  it('lets all tabs log in that have waited at the login, in any order', async () => {
+    const first = await begin()
+    const tabs = [first]
+    while (tabs.length < 10) tabs.push(await begin(first.endpointDeps, first.browser))
+    const statuses: number[] = []
+    for (const tab of tabs.toReversed()) statuses.push((await send(tab, tab.query)).status)
+
+    expect(statuses).toEqual(Array.from({ length: 10 }, () => 302))
+  })
 })
