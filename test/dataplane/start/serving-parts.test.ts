@@ -97,6 +97,7 @@ describe('a gateway with --managed', () => {
       {
         code: 'svc.error.not_ready',
         message: 'This gateway waits for its documents',
+        request_id: response.headers['x-request-id'],
         description: expect.stringContaining('/ready'),
       },
     ])

@@ -74,7 +74,7 @@ describe('a host pattern', () => {
     [':a!.c', 'needs a name'],
     [':a.:a', 'twice'],
     ['a!b.com', 'no label'],
-    ['{{variables.host}}', 'no label'],
+    ['{{variables.host}}', 'it takes no expression'],
     [`${'x'.repeat(64)}.com`, '63'],
     ['x.'.repeat(300), '512'],
     ['[a.][b.][c.][d.][e.]x', 'more than 16'],
