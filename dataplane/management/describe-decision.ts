@@ -229,7 +229,7 @@ const REMEDIES = {
     'let the sender sign as the preset or form of the signature in the Realm says',
   signature_expired: 'set the clocks of sender and gateway, or raise maxAgeSecs',
   signature_wrong: 'give sender and Realm the same secret; let nothing in between change the body',
-  signature_replayed: 'nothing: a retry is signed anew, with its own time',
+  signature_replayed: 'nothing: a retry is signed again, with its own time',
   wamp_error: 'look at the log of the callee',
   wamp_no_session: 'see sessions in GET /realms/URI of the management API',
   wamp_no_procedure: 'start the callee, in the realm of the document, or correct `procedure`',

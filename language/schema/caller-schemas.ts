@@ -9,9 +9,7 @@ import {
   ROLE_MAPPING,
   TEXT_OR_TEXTS,
 } from './claim-schemas.ts'
-import { type ObjectSchema, TEXT } from './realm-notation.ts'
-
-const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
+import { type ObjectSchema, TEXT, TEXTS } from './realm-notation.ts'
 
 export const USER_SCHEMA = {
   type: 'object',

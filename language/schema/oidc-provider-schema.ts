@@ -9,9 +9,8 @@ import {
   ROLE_MAPPING,
   TEXT_OR_TEXTS,
 } from './claim-schemas.ts'
-import { type ExtensibleSchema, TEXT } from './realm-notation.ts'
+import { type ExtensibleSchema, TEXT, TEXTS } from './realm-notation.ts'
 
-const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 const WEB_ADDRESS = { ...TEXT, pattern: '^https?://' } as const
 const SWITCH = { type: 'boolean', default: false, 'x-sensitivity': 'public' } as const
 

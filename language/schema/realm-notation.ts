@@ -182,3 +182,6 @@ export const TEXT = {
   format: 'plain-text',
   'x-sensitivity': 'public',
 } as const
+
+/** A list of them. */
+export const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const

@@ -4,11 +4,9 @@
 import { API_KEY_SCHEMA, TRUSTED_ISSUER_SCHEMA, USER_SCHEMA } from './caller-schemas.ts'
 import { CREDENTIAL_SCHEMA } from './credential-schema.ts'
 import { OIDC_PROVIDER_SCHEMA } from './oidc-provider-schema.ts'
-import { type PublishedSchema, TEXT } from './realm-notation.ts'
+import { type PublishedSchema, TEXT, TEXTS } from './realm-notation.ts'
 import { ROUTER_SCHEMA } from './router-schema.ts'
 import { SIGNATURE_SCHEMA } from './signature-schema.ts'
-
-const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 
 const SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
